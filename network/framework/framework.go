@@ -3,8 +3,8 @@
 // Package framework is the contract between Berth and its network plugins.
 //
 // A plugin is a small value, constructed with what it needs. It always says its name and checks its parameters; what
-// else it can do it says by implementing Admitter, Reconciler, Watcher or Restorer. The webhook calls Validate and Admit
-// on every replica; the controller in controllers/podnetwork calls Restore, Watches and Reconcile on the leader.
+// else it can do it says by implementing Admitter, Observer, Reconciler, Watcher or Restorer. The webhook calls Validate
+// and Admit on every replica; the controller in controllers/podnetwork calls Restore, Watches and Reconcile on the leader.
 //
 //	GameServerSet ── Validate ──▶ refused or stored          (webhook, pure)
 //	pod CREATE ───── Admit ─────▶ pod as it will be stored   (webhook, in memory only)
@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
@@ -59,6 +60,15 @@ type Restorer interface {
 	Restore(ctx context.Context) error
 }
 
+// Observer is a plugin whose Admit decides by a picture of the cluster that it keeps from events, on every replica.
+type Observer interface {
+	// Observe registers the plugin's event handlers. Called once, before the caches start.
+	Observe(ctx context.Context, informers cache.Informers) error
+	// Observed reports whether everything that existed when the caches started has been seen. Until then Admit answers with a
+	// RetryError.
+	Observed() bool
+}
+
 // ValidateRequest is what Validate is asked about.
 type ValidateRequest struct {
 	// Params are the parameters in the user's order.
@@ -90,6 +100,8 @@ type AdmitRequest struct {
 // Pod is a stored pod together with what its annotations and labels say of its network.
 type Pod struct {
 	*corev1.Pod
+	// Type is the name of the network plugin. Never empty.
+	Type string
 	// Params are the parameters from the pod's annotation.
 	Params []gamev1alpha1.NetworkConfParams
 	// Disabled is true when the operator cut the pod off (label game.kruise.io/network-disabled).

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hostport
+
+import (
+	"fmt"
+
+	"github.com/berthgames/berth/internal/ports"
+)
+
+// Options are the operator's settings, section [kubernetes.hostPort] of config.toml.
+type Options struct {
+	// Range holds the host ports that may be given out.
+	Range ports.Range
+	// Blocked are numbers inside Range that are never given out. Numbers outside are of no consequence.
+	Blocked []int32
+}
+
+// Validate refuses options that leave no number to give out.
+func (o Options) Validate() error {
+	if err := o.Range.Validate(); err != nil {
+		return err
+	}
+	blocked := map[int32]bool{}
+	for _, n := range o.Blocked {
+		if o.Range.Contains(n) {
+			blocked[n] = true
+		}
+	}
+	if len(blocked) == o.Range.Len() {
+		return fmt.Errorf("every number of range %s is blocked", o.Range)
+	}
+	return nil
+}
