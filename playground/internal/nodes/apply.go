@@ -24,9 +24,10 @@ const (
 	writers = 32
 )
 
-// Apply creates the nodes of one group or brings them up to date, and returns when all of them are Ready and pods can
-// be placed on them. It may be called again with other options; nodes that a smaller Count leaves out stay.
-// client should have no low rate limit: a node takes two or three requests.
+// Apply creates the nodes of one group or brings them up to date. When it returns, pods can be placed on the new nodes
+// at once; from then on their condition Ready is the business of [RunKubelets]. Apply may be called again with other
+// options; nodes that a smaller Count leaves out stay. client should have no rate limit: a node takes up to three
+// requests. The error is a *field.Error when the address ranges of o are too small.
 func Apply(ctx context.Context, client kubernetes.Interface, o Options) error {
 	plan, invalid := newPlan(o)
 	if invalid != nil {
@@ -49,18 +50,14 @@ func Apply(ctx context.Context, client kubernetes.Interface, o Options) error {
 func applyNode(ctx context.Context, client kubernetes.Interface, want *corev1.Node) error {
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	config := applyConfiguration(want)
-	if _, err := client.CoreV1().Nodes().Apply(ctx, config, options); err != nil {
+	seen, err := client.CoreV1().Nodes().Apply(ctx, config, options)
+	if err != nil {
 		return err
 	}
-	// Server-side apply cannot express two addresses of the same type, which a node with both families has: the list
-	// is keyed by type. Like a kubelet, replace the list as a whole.
-	status, err := json.Marshal(map[string]any{"status": want.Status})
-	if err != nil {
-		return fmt.Errorf("encoding status: %w", err)
+	if len(seen.Status.Conditions) == 0 {
+		want.Status.Conditions = NodeConditions(seen, seen.CreationTimestamp.Time)
 	}
-	seen, err := client.CoreV1().Nodes().Patch(ctx, want.Name, types.MergePatchType, status,
-		metav1.PatchOptions{FieldManager: fieldManager}, "status")
-	if err != nil {
+	if err := patchStatus(ctx, client, want); err != nil {
 		return fmt.Errorf("patching status: %w", err)
 	}
 	// Admission gives every new node a not-ready taint in the name of its creator. The node lifecycle controller takes
@@ -73,8 +70,33 @@ func applyNode(ctx context.Context, client kubernetes.Interface, want *corev1.No
 	return nil
 }
 
+// patchStatus replaces what want's status says. Server-side apply cannot express two addresses of one type, which a
+// node with both families has, for its list of addresses is keyed by type; therefore, like a kubelet, this replaces
+// the list as a whole.
+func patchStatus(ctx context.Context, client kubernetes.Interface, want *corev1.Node) error {
+	status := map[string]any{
+		"addresses":   want.Status.Addresses,
+		"allocatable": want.Status.Allocatable,
+		"capacity":    want.Status.Capacity,
+		"nodeInfo":    want.Status.NodeInfo,
+	}
+	if len(want.Status.Conditions) > 0 {
+		status["conditions"] = want.Status.Conditions
+	}
+	patch, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return fmt.Errorf("encoding patch: %w", err)
+	}
+	_, err = client.CoreV1().Nodes().Patch(ctx, want.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: fieldManager}, "status")
+	return err
+}
+
 func applyConfiguration(node *corev1.Node) *corev1ac.NodeApplyConfiguration {
-	spec := corev1ac.NodeSpec().WithPodCIDRs(node.Spec.PodCIDRs...).WithPodCIDR(node.Spec.PodCIDR).WithProviderID(node.Spec.ProviderID)
+	spec := corev1ac.NodeSpec().WithProviderID(node.Spec.ProviderID)
+	if node.Spec.PodCIDR != "" {
+		spec.WithPodCIDR(node.Spec.PodCIDR).WithPodCIDRs(node.Spec.PodCIDRs...)
+	}
 	for _, t := range node.Spec.Taints {
 		spec.WithTaints(corev1ac.Taint().WithKey(t.Key).WithValue(t.Value).WithEffect(t.Effect))
 	}

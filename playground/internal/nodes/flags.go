@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -96,7 +96,7 @@ func (p *parser) number(flag string, value, limit int) int {
 }
 
 func (p *parser) namePrefix(flag, value string) string {
-	for _, msg := range validation.IsDNS1123Subdomain(value + "0") {
+	for _, msg := range content.IsDNS1123Subdomain(value + "0") {
 		p.invalid(flag, value, msg)
 	}
 	return value
@@ -110,7 +110,7 @@ func (p *parser) labels(flag, value string) map[string]string {
 			p.invalid(flag, item, "must be key=value")
 			continue
 		}
-		for _, msg := range append(validation.IsQualifiedName(key), validation.IsValidLabelValue(val)...) {
+		for _, msg := range append(content.IsLabelKey(key), content.IsLabelValue(val)...) {
 			p.invalid(flag, item, msg)
 		}
 		labels[key] = val
@@ -127,7 +127,7 @@ func (p *parser) taints(flag, value string) []corev1.Taint {
 			continue
 		}
 		key, val, _ := strings.Cut(keyValue, "=")
-		for _, msg := range append(validation.IsQualifiedName(key), validation.IsValidLabelValue(val)...) {
+		for _, msg := range append(content.IsLabelKey(key), content.IsLabelValue(val)...) {
 			p.invalid(flag, item, msg)
 		}
 		switch e := corev1.TaintEffect(effect); e {
@@ -148,7 +148,7 @@ func (p *parser) capacity(flag, value string) corev1.ResourceList {
 			p.invalid(flag, item, "must be resource=quantity")
 			continue
 		}
-		for _, msg := range validation.IsQualifiedName(name) {
+		for _, msg := range content.IsLabelKey(name) {
 			p.invalid(flag, item, msg)
 		}
 		quantity, err := resource.ParseQuantity(text)
@@ -169,7 +169,7 @@ func (p *parser) capacity(flag, value string) corev1.ResourceList {
 func (p *parser) zones(flag, value string) []string {
 	zones := split(value)
 	for _, zone := range zones {
-		for _, msg := range validation.IsValidLabelValue(zone) {
+		for _, msg := range content.IsLabelValue(zone) {
 			p.invalid(flag, zone, msg)
 		}
 	}

@@ -2,7 +2,7 @@
 
 package nodes
 
-// Annotations on pods. Users write them, the simulated kubelet reads them, also after the pod has started: a pod
+// Annotations on pods, the last one on nodes. Users write them, the simulated kubelet reads them, also after the pod has started: a pod
 // leaves a simulated trouble when the annotation is removed. A missing annotation means the friendly behaviour.
 const (
 	// keyPrefix starts every key of the playground.
@@ -35,4 +35,7 @@ const (
 	// "false" or "unknown", and after a colon the message, for example "true:players=3". Missing means the probe has
 	// not run yet.
 	AnnotationProbePrefix = keyPrefix + "probe."
+
+	// AnnotationNotReady on a node, set to "true", makes the node's condition Ready False. Removing it heals the node.
+	AnnotationNotReady = keyPrefix + "not-ready"
 )

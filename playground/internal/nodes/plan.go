@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/bits"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +31,7 @@ func newPlan(o Options) (plan, *field.Error) {
 		options:  o,
 		internal: families(o.InternalIPs),
 		external: families(o.ExternalIPs),
-		podBits:  bits.Len64(uint64(max(o.Capacity.Pods().Value(), 1)) + 1),
+		podBits:  podBits(o.Capacity.Pods().Value()),
 	}
 	need := o.AddressOffset + o.Count
 	for _, f := range p.internal {
@@ -52,6 +51,10 @@ func newPlan(o Options) (plan, *field.Error) {
 	}
 	return p, nil
 }
+
+// podBits is the number of host bits in a block that has addresses for so many pods, besides the two addresses of an
+// IPv4 range that no machine may have.
+func podBits(pods int64) int { return bits.Len64(uint64(max(pods, 1)) + 1) }
 
 func noRoom(flag string, f family, need int, has string) *field.Error {
 	return field.Invalid(flagPath(flag), fmt.Sprint(f), fmt.Sprintf("has %s, needed are %d", has, need))
@@ -117,20 +120,4 @@ func (p plan) addresses(i int) []corev1.NodeAddress {
 		out = append(out, corev1.NodeAddress{Type: corev1.NodeExternalIP, Address: f.address(p.options.AddressOffset + i).String()})
 	}
 	return append(out, corev1.NodeAddress{Type: corev1.NodeHostName, Address: p.name(i)})
-}
-
-// healthy are the conditions of a node that has nothing to complain about since now.
-func healthy(now time.Time) []corev1.NodeCondition {
-	at := metav1.NewTime(now)
-	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
-		return corev1.NodeCondition{
-			Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: at, LastTransitionTime: at,
-		}
-	}
-	return []corev1.NodeCondition{
-		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "simulated kubelet is posting ready status"),
-		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "node has enough memory"),
-		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "node has enough disk space"),
-		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "node has enough process ids"),
-	}
 }
