@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+)
+
+// fieldManager owns what is installed.
+const fieldManager = "berth-playground"
+
+var crds = schema.GroupVersionResource{
+	Group: apiextensionsv1.GroupName, Version: "v1", Resource: "customresourcedefinitions",
+}
+
+// Applier writes objects of any kind.
+type Applier struct {
+	client dynamic.Interface
+	mapper *restmapper.DeferredDiscoveryRESTMapper
+}
+
+// NewApplier returns an applier for the API server of config.
+func NewApplier(config *rest.Config) (*Applier, error) {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building client: %w", err)
+	}
+	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building discovery client: %w", err)
+	}
+	return &Applier{
+		client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(discoverer)),
+	}, nil
+}
+
+// Apply creates the objects or brings them up to date, in their order. The kinds of all CustomResourceDefinitions
+// among them can be used when the first object of another kind is written, and when Apply returns.
+func (a *Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured) error {
+	var defined []string
+	for _, object := range objects {
+		isCRD := object.GroupVersionKind().GroupKind() == schema.GroupKind{Group: crds.Group, Kind: "CustomResourceDefinition"}
+		if !isCRD && len(defined) > 0 {
+			if err := a.waitEstablished(ctx, defined); err != nil {
+				return err
+			}
+			defined = nil
+		}
+		if isCRD {
+			defined = append(defined, object.GetName())
+		}
+		if err := a.apply(ctx, object); err != nil {
+			return fmt.Errorf("applying %s %s: %w", object.GetKind(), nameOf(object), err)
+		}
+	}
+	return a.waitEstablished(ctx, defined)
+}
+
+func (a *Applier) apply(ctx context.Context, object *unstructured.Unstructured) error {
+	gvk := object.GroupVersionKind()
+	mapping, err := a.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return err
+	}
+	var resource dynamic.ResourceInterface = a.client.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		namespace := object.GetNamespace()
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		resource = a.client.Resource(mapping.Resource).Namespace(namespace)
+	}
+	_, err = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	return err
+}
+
+// waitEstablished waits until the API server serves the kinds of the named definitions.
+func (a *Applier) waitEstablished(ctx context.Context, names []string) error {
+	for _, name := range names {
+		reason := "no conditions yet"
+		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			object, err := a.client.Resource(crds).Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			var established bool
+			established, reason, err = isEstablished(object)
+			return established, err
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for kind of %s (%s): %w", name, reason, err)
+		}
+	}
+	if len(names) > 0 {
+		a.mapper.Reset()
+	}
+	return nil
+}
+
+// isEstablished tells whether the kind of a CustomResourceDefinition is served, and if not, why.
+func isEstablished(crd *unstructured.Unstructured) (bool, string, error) {
+	conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	if err != nil {
+		return false, "", fmt.Errorf("reading conditions of %s: %w", crd.GetName(), err)
+	}
+	reason := "no conditions yet"
+	for _, item := range conditions {
+		condition, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		isTrue := condition["status"] == string(apiextensionsv1.ConditionTrue)
+		switch {
+		case condition["type"] == string(apiextensionsv1.Established) && isTrue:
+			return true, "", nil
+		case condition["type"] == string(apiextensionsv1.NamesAccepted) && !isTrue:
+			reason = fmt.Sprint(condition["message"])
+		}
+	}
+	return false, reason, nil
+}
+
+func nameOf(object *unstructured.Unstructured) string {
+	if object.GetNamespace() == "" {
+		return object.GetName()
+	}
+	return object.GetNamespace() + "/" + object.GetName()
+}
