@@ -38,6 +38,8 @@ func Objects() ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, fmt.Errorf("decoding object %d of kruise.yaml: %w", len(objects), err)
 		}
-		objects = append(objects, object)
+		if len(object.Object) > 0 { // a document may hold comments only
+			objects = append(objects, object)
+		}
 	}
 }
