@@ -54,16 +54,25 @@ func Range(first, last int32) Set {
 
 // normalize takes over spans of any order and overlap.
 func normalize(spans []span) Set {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	if !slices.IsSortedFunc(spans, compareFirst) {
+		slices.SortFunc(spans, compareFirst)
+	}
 	out := spans[:0]
 	for _, next := range spans {
-		if n := len(out); n > 0 && int64(next.first) <= int64(out[n-1].last)+1 {
-			out[n-1].last = max(out[n-1].last, next.last)
-			continue
-		}
-		out = append(out, next)
+		out = extend(out, next)
 	}
 	return Set{spans: out}
+}
+
+func compareFirst(a, b span) int { return cmp.Compare(a.first, b.first) }
+
+// extend appends next to spans, merged into the last one when they overlap or touch.
+func extend(spans []span, next span) []span {
+	if n := len(spans); n > 0 && int64(next.first) <= int64(spans[n-1].last)+1 {
+		spans[n-1].last = max(spans[n-1].last, next.last)
+		return spans
+	}
+	return append(spans, next)
 }
 
 // Empty reports whether the set has no ids.
@@ -128,7 +137,21 @@ func (s Set) Union(other Set) Set {
 	if other.Empty() {
 		return s
 	}
-	return normalize(slices.Concat(s.spans, other.spans))
+	out := make([]span, 0, len(s.spans)+len(other.spans))
+	a, b := s.spans, other.spans
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].first <= b[0].first {
+			out, a = extend(out, a[0]), a[1:]
+		} else {
+			out, b = extend(out, b[0]), b[1:]
+		}
+	}
+	for _, rest := range [][]span{a, b} {
+		for _, next := range rest {
+			out = extend(out, next)
+		}
+	}
+	return Set{spans: out}
 }
 
 // Intersect returns the ids that are in both sets.
@@ -184,5 +207,17 @@ func (s Set) FirstOutside(n int64) Set {
 		out = append(out, span{free.first, int32(int64(free.first) + take - 1)})
 		n -= take
 	}
+	return Set{spans: out}
+}
+
+// Highest returns the n largest ids, or all when there are fewer. It is empty when n is not positive.
+func (s Set) Highest(n int64) Set {
+	var out []span
+	for i := len(s.spans) - 1; i >= 0 && n > 0; i-- {
+		take := min(n, s.spans[i].count())
+		out = append(out, span{int32(int64(s.spans[i].last) - take + 1), s.spans[i].last})
+		n -= take
+	}
+	slices.Reverse(out)
 	return Set{spans: out}
 }

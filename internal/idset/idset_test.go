@@ -86,6 +86,12 @@ func TestSetsBehaveLikeTheNaiveModel(t *testing.T) {
 		if id, ok := a.Max(); ok != (len(ma) > 0) || ok && id != slices.Max(ma.sorted()) {
 			t.Fatalf("Max() = %d, %v of %v", id, ok, ma.sorted())
 		}
+		n := rapid.IntRange(0, 40).Draw(t, "n")
+		highest := model{}
+		for _, id := range ma.sorted()[max(0, len(ma)-n):] {
+			highest[id] = true
+		}
+		wantSame(t, "Highest", a.Highest(int64(n)), highest)
 		if read, err := Parse(a.String()); err != nil || !read.Equal(a) {
 			t.Fatalf("Parse(%q) = %v, %v", a.String(), read, err)
 		}
