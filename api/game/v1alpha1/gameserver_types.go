@@ -30,9 +30,9 @@ type GameServer struct {
 
 	// spec is what users, match makers and service qualities want of this server.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="oldSelf.?opsState == self.?opsState || self.?opsState.orValue('').matches('^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$')",optionalOldSelf=true,fieldPath=".opsState",messageExpression="'\"' + self.?opsState.orValue('') + '\" must be a valid label value: at most 63 letters, digits, \"-\", \"_\" or \".\", beginning and ending with a letter or digit'",message="must be a valid label value of at most 63 characters"
-	// +kubebuilder:validation:XValidation:rule="oldSelf.?updatePriority == self.?updatePriority || !has(self.updatePriority) || (type(self.updatePriority) == int ? self.updatePriority >= 0 && self.updatePriority <= 2147483647 : self.updatePriority.matches('^[0-9]{1,10}$') && int(self.updatePriority) <= 2147483647)",optionalOldSelf=true,fieldPath=".updatePriority",messageExpression="string(self.updatePriority) + ' must be an integer from 0 to 2147483647'",message="must be an integer from 0 to 2147483647"
-	// +kubebuilder:validation:XValidation:rule="oldSelf.?deletionPriority == self.?deletionPriority || !has(self.deletionPriority) || (type(self.deletionPriority) == int ? self.deletionPriority >= 0 && self.deletionPriority <= 2147483647 : self.deletionPriority.matches('^[0-9]{1,10}$') && int(self.deletionPriority) <= 2147483647)",optionalOldSelf=true,fieldPath=".deletionPriority",messageExpression="string(self.deletionPriority) + ' must be an integer from 0 to 2147483647'",message="must be an integer from 0 to 2147483647"
+	// +kubebuilder:validation:XValidation:rule=`!has(self.opsState) || (oldSelf.hasValue() && has(oldSelf.value().opsState) && oldSelf.value().opsState == self.opsState) || self.opsState.matches("^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$")`,optionalOldSelf=true,fieldPath=".opsState",message="must be a label value of at most 63 characters",messageExpression=`"'" + self.opsState + "' must be a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"`
+	// +kubebuilder:validation:XValidation:rule=`!has(self.updatePriority) || (oldSelf.hasValue() && has(oldSelf.value().updatePriority) && oldSelf.value().updatePriority == self.updatePriority) || (type(self.updatePriority) == int ? self.updatePriority >= 0 && self.updatePriority <= 2147483647 : self.updatePriority.matches("^[0-9]{1,10}$") && int(self.updatePriority) <= 2147483647)`,optionalOldSelf=true,fieldPath=".updatePriority",message="must be an integer from 0 to 2147483647",messageExpression=`"'" + string(self.updatePriority) + "' must be an integer from 0 to 2147483647"`
+	// +kubebuilder:validation:XValidation:rule=`!has(self.deletionPriority) || (oldSelf.hasValue() && has(oldSelf.value().deletionPriority) && oldSelf.value().deletionPriority == self.deletionPriority) || (type(self.deletionPriority) == int ? self.deletionPriority >= 0 && self.deletionPriority <= 2147483647 : self.deletionPriority.matches("^[0-9]{1,10}$") && int(self.deletionPriority) <= 2147483647)`,optionalOldSelf=true,fieldPath=".deletionPriority",message="must be an integer from 0 to 2147483647",messageExpression=`"'" + string(self.deletionPriority) + "' must be an integer from 0 to 2147483647"`
 	Spec GameServerSpec `json:"spec,omitempty,omitzero"`
 
 	// status is what the GameServer controller saw.
@@ -55,16 +55,21 @@ type GameServerSpec struct {
 	// counts like None. Case matters. It becomes a label of the pod, so at most 63 characters of a label value.
 	// A GameServer is created with None.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	OpsState OpsState `json:"opsState,omitempty"`
 
 	// updatePriority is an integer from 0 to 2147483647, or such an integer as text; servers with a higher one are
 	// updated first. A GameServer is created with 0.
 	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=1024
 	UpdatePriority *intstr.IntOrString `json:"updatePriority,omitempty"`
 
 	// deletionPriority is an integer from 0 to 2147483647, or such an integer as text; among servers of the same opsState
 	// those with a higher one are removed first. A GameServer is created with 0.
 	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=1024
 	DeletionPriority *intstr.IntOrString `json:"deletionPriority,omitempty"`
 
 	// networkDisabled true cuts the server off its access network without touching the pod, for plugins that can.

@@ -30,16 +30,15 @@ import (
 // +kubebuilder:printcolumn:name="WaitToBeDeleted",type="integer",JSONPath=".status.waitToBeDeletedReplicas",description="Number of servers in opsState WaitToBeDeleted"
 // +kubebuilder:printcolumn:name="PreDelete",type="integer",JSONPath=".status.preDeleteReplicas",description="Number of servers that a preDelete hook holds"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 61",optionalOldSelf=true,fieldPath=".metadata.name",messageExpression="'has ' + string(size(self.metadata.name)) + ' characters; pods are named <name>-<number> and that may have 63, so at most 61'",message="must be at most 61 characters, because pods are named <name>-<number> and that may have 63"
-// +kubebuilder:validation:XValidation:rule="(self.?spec.?serviceName.orValue(”) == ” ? self.metadata.name : self.spec.serviceName) == (oldSelf.?spec.?serviceName.orValue(”) == ” ? oldSelf.metadata.name : oldSelf.spec.serviceName)",fieldPath=".spec.serviceName",reason=FieldValueForbidden,messageExpression="'may not change from \"' + oldSelf.?spec.?serviceName.orValue(”) + '\" to \"' + self.?spec.?serviceName.orValue(”) + '\"; empty means the name of the GameServerSet'",message="may not change; empty means the name of the GameServerSet"
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || size(self.metadata.name) <= 61`,optionalOldSelf=true,message="metadata.name must be at most 61 characters, because pods are named <name>-<number> and that may have 63"
+// +kubebuilder:validation:XValidation:rule=`(size(self.?spec.?serviceName.orValue("")) == 0 ? self.metadata.name : self.spec.serviceName) == (size(oldSelf.?spec.?serviceName.orValue("")) == 0 ? oldSelf.metadata.name : oldSelf.spec.serviceName)`,fieldPath=".spec.serviceName",reason=FieldValueForbidden,message="may not change; empty means the name of the GameServerSet",messageExpression=`"may not change from '" + oldSelf.spec.serviceName + "' to '" + self.spec.serviceName + "'; empty means the name of the GameServerSet"`
 type GameServerSet struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// spec is what is wanted.
-	// +optional
-	Spec GameServerSetSpec `json:"spec,omitempty"`
+	Spec GameServerSetSpec `json:"spec"`
 
 	// status is what the GameServerSet controller saw.
 	// +optional
@@ -69,6 +68,7 @@ type GameServerSetSpec struct {
 	// serviceName is the headless service in the DNS name of the pods, <pod>.<service>.<namespace>.svc. Nobody creates
 	// this service for you. Absent means the name of the set. Cannot change.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	ServiceName string `json:"serviceName,omitempty"`
 
 	// reserveGameServerIds are ids that no server may have. An element is an integer from 0 to 2147483647 or a text "a-b" for all ids
@@ -105,8 +105,8 @@ type GameServerSetSpec struct {
 	// persistentVolumeClaimRetentionPolicy says whether the volume claims of servers are kept when the set is deleted
 	// (whenDeleted) and when it shrinks (whenScaled), each Retain or Delete. Absent means Retain. May change at any time.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.?whenDeleted.orValue('') in ['', 'Retain', 'Delete']",fieldPath=".whenDeleted",reason=FieldValueInvalid,message="must be \"Retain\" or \"Delete\""
-	// +kubebuilder:validation:XValidation:rule="self.?whenScaled.orValue('') in ['', 'Retain', 'Delete']",fieldPath=".whenScaled",reason=FieldValueInvalid,message="must be \"Retain\" or \"Delete\""
+	// +kubebuilder:validation:XValidation:rule=`self.?whenDeleted.orValue("") in ["", "Retain", "Delete"]`,fieldPath=".whenDeleted",message="must be Retain or Delete",messageExpression=`"'" + self.whenDeleted + "' must be Retain or Delete"`
+	// +kubebuilder:validation:XValidation:rule=`self.?whenScaled.orValue("") in ["", "Retain", "Delete"]`,fieldPath=".whenScaled",message="must be Retain or Delete",messageExpression=`"'" + self.whenScaled + "' must be Retain or Delete"`
 	PersistentVolumeClaimRetentionPolicy *kruisev1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
 }
 
@@ -145,7 +145,7 @@ const (
 
 // UpdateStrategy says how running servers follow a change of the template.
 //
-// +kubebuilder:validation:XValidation:rule="self.?type.orValue(”) != 'OnDelete' || !has(self.rollingUpdate) || (oldSelf.?type.orValue(”) == 'OnDelete' && oldSelf.?rollingUpdate.hasValue())",optionalOldSelf=true,fieldPath=".rollingUpdate",reason=FieldValueForbidden,message="must be absent when type is \"OnDelete\""
+// +kubebuilder:validation:XValidation:rule=`self.?type.orValue("") != "OnDelete" || !has(self.rollingUpdate) || (oldSelf.?type.orValue("") == "OnDelete" && oldSelf.?rollingUpdate.hasValue())`,optionalOldSelf=true,fieldPath=".rollingUpdate",reason=FieldValueForbidden,message="must be absent when type is OnDelete"
 type UpdateStrategy struct {
 	// type is RollingUpdate, or OnDelete to replace a pod only when somebody deletes it. Empty means RollingUpdate.
 	// +optional
@@ -173,7 +173,9 @@ type RollingUpdateStatefulSetStrategy struct {
 	// maxUnavailable is how many servers may be unavailable during an update: a number, or a percentage of replicas,
 	// rounded down but at least 1. Absent means 1.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^(100|[0-9]{1,2})%$')",messageExpression="string(self) + ' must be a number of 0 or more, or a percentage from 0% to 100%'",message="must be a number of 0 or more, or a percentage from 0% to 100%"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern="^(100|[0-9]{1,2})%$"
+	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 0`,message="must be 0 or more, or a percentage from 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// podUpdatePolicy is ReCreate, InPlaceIfPossible (change images, labels and annotations of the running pod, recreate
@@ -211,7 +213,9 @@ type ScaleStrategy struct {
 	// maxUnavailable is how many servers may be unavailable while the set grows: a number, or a percentage of replicas.
 	// Absent means no limit.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^(100|[0-9]{1,2})%$')",messageExpression="string(self) + ' must be a number of 0 or more, or a percentage from 0% to 100%'",message="must be a number of 0 or more, or a percentage from 0% to 100%"
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern="^(100|[0-9]{1,2})%$"
+	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 0`,message="must be 0 or more, or a percentage from 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// scaleDownStrategyType is General, or ReserveIds to add the id of every removed server to reserveGameServerIds, so

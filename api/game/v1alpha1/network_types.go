@@ -10,12 +10,13 @@ import (
 
 // Network says how players reach the servers of a set: which network plugin, and its parameters.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.networkType) && self.networkType != ”) || (oldSelf.hasValue() && oldSelf.value().?networkType.orValue(”) == ”)",optionalOldSelf=true,fieldPath=".networkType",reason=FieldValueRequired,message="must name a network plugin"
-// +kubebuilder:validation:XValidation:rule="oldSelf.?networkType.orValue(”) == ” || self.?networkType.orValue(”) == oldSelf.networkType",fieldPath=".networkType",reason=FieldValueForbidden,messageExpression="'may not change from \"' + oldSelf.?networkType.orValue(”) + '\" to \"' + self.?networkType.orValue(”) + '\"; remove network first or create another GameServerSet'",message="may not change once set"
+// +kubebuilder:validation:XValidation:rule=`size(self.?networkType.orValue("")) > 0 || (oldSelf.hasValue() && size(oldSelf.?networkType.orValue("")) == 0)`,optionalOldSelf=true,fieldPath=".networkType",reason=FieldValueRequired,message="must name a network plugin"
+// +kubebuilder:validation:XValidation:rule=`size(oldSelf.?networkType.orValue("")) == 0 || oldSelf.networkType == self.?networkType.orValue("")`,fieldPath=".networkType",reason=FieldValueForbidden,message="may not change once it is set",messageExpression=`"may not change from '" + oldSelf.networkType + "' to '" + self.networkType + "'; for another plugin create another GameServerSet"`
 type Network struct {
 	// networkType is the exact name of a network plugin, for example "Kubernetes-HostPort". It must not be empty and
 	// cannot change once it is set.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	NetworkType string `json:"networkType,omitempty"`
 
 	// networkConf holds the parameters of the plugin, in an order that some plugins give a meaning. A name may occur
