@@ -25,21 +25,25 @@ import (
 func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig of the cluster")
 	sample := flag.String("sample", "manifests/samples/arena.yaml", "GameServerSet to apply")
+	namespace := flag.String("namespace", "", "namespace to use instead of the sample's own")
 	timeout := flag.Duration("timeout", 2*time.Minute, "longest wait of each step")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Stdout, *kubeconfig, *sample, *timeout); err != nil {
+	if err := run(ctx, os.Stdout, *kubeconfig, *sample, *namespace, *timeout); err != nil {
 		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, kubeconfig, sample string, timeout time.Duration) error {
+func run(ctx context.Context, out io.Writer, kubeconfig, sample, namespace string, timeout time.Duration) error {
 	set, err := load(sample)
 	if err != nil {
 		return err
+	}
+	if namespace != "" {
+		set.Namespace = namespace
 	}
 	c, err := connect(kubeconfig)
 	if err != nil {
