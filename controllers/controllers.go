@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controllers is the one list of all controllers of the manager.
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/berthgames/berth/config"
+	"github.com/berthgames/berth/controllers/gameserver"
+	"github.com/berthgames/berth/internal/index"
+	"github.com/berthgames/berth/network/framework"
+)
+
+// Options are the numbers and parts that controllers are made from.
+type Options struct {
+	// Plugins are the network plugins of this process.
+	Plugins *framework.Registry
+	// NetworkWait says when the network of a server is late.
+	NetworkWait config.NetworkWait
+	// GameServerWorkers and GameServerSetWorkers are how many objects are worked on at the same time, at least 1.
+	GameServerWorkers, GameServerSetWorkers int
+}
+
+// Setup registers indexes and controllers with the manager.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	if err := index.Register(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	clk := clock.RealClock{}
+
+	gameServers := gameserver.New(mgr.GetClient(), mgr.GetAPIReader(), clk, mgr.GetEventRecorder(gameserver.ControllerName), gameserver.Options{
+		Workers:     o.GameServerWorkers,
+		NetworkWait: o.NetworkWait.Total,
+		StartGrace:  gameserver.DefaultStartGrace,
+	})
+	for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{gameServers} {
+		if err := controller.SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("adding a controller: %w", err)
+		}
+	}
+	return nil
+}
