@@ -63,7 +63,7 @@ type GameServerSetSpec struct {
 	// gameServerTemplate is the pod of a game server, its volume claims, and when its GameServer goes away.
 	// May change at any time; running servers follow as updateStrategy says.
 	// +optional
-	GameServerTemplate GameServerTemplate `json:"gameServerTemplate,omitempty"`
+	GameServerTemplate GameServerTemplate `json:"gameServerTemplate,omitempty,omitzero"`
 
 	// serviceName is the headless service in the DNS name of the pods, <pod>.<service>.<namespace>.svc. Nobody creates
 	// this service for you. Absent means the name of the set. Cannot change.
@@ -105,8 +105,8 @@ type GameServerSetSpec struct {
 	// persistentVolumeClaimRetentionPolicy says whether the volume claims of servers are kept when the set is deleted
 	// (whenDeleted) and when it shrinks (whenScaled), each Retain or Delete. Absent means Retain. May change at any time.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule=`self.?whenDeleted.orValue("") in ["", "Retain", "Delete"]`,fieldPath=".whenDeleted",message="must be Retain or Delete",messageExpression=`"'" + self.whenDeleted + "' must be Retain or Delete"`
-	// +kubebuilder:validation:XValidation:rule=`self.?whenScaled.orValue("") in ["", "Retain", "Delete"]`,fieldPath=".whenScaled",message="must be Retain or Delete",messageExpression=`"'" + self.whenScaled + "' must be Retain or Delete"`
+	// +kubebuilder:validation:XValidation:rule=`self.?whenDeleted.orValue("") in ["", "Retain", "Delete", oldSelf.?whenDeleted.orValue("")]`,optionalOldSelf=true,fieldPath=".whenDeleted",message="must be Retain or Delete",messageExpression=`"'" + self.whenDeleted + "' must be Retain or Delete"`
+	// +kubebuilder:validation:XValidation:rule=`self.?whenScaled.orValue("") in ["", "Retain", "Delete", oldSelf.?whenScaled.orValue("")]`,optionalOldSelf=true,fieldPath=".whenScaled",message="must be Retain or Delete",messageExpression=`"'" + self.whenScaled + "' must be Retain or Delete"`
 	PersistentVolumeClaimRetentionPolicy *kruisev1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy `json:"persistentVolumeClaimRetentionPolicy,omitempty"`
 }
 
