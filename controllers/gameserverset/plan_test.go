@@ -48,8 +48,8 @@ func servers(text string) []Server {
 	return out
 }
 
-// change replaces the server of that id, or adds it.
-func change(all []Server, id int32, options ...serverOption) []Server {
+// swap replaces the server of that id, or adds it.
+func swap(all []Server, id int32, options ...serverOption) []Server {
 	out := slices.DeleteFunc(slices.Clone(all), func(s Server) bool { return s.ID == id })
 	return append(out, server(id, options...))
 }
@@ -126,8 +126,8 @@ func TestWholeScaleStep(t *testing.T) {
 		"case 0": {before: "1", explicit: "1", replicas: 3, was: 4, reserve: "1", servers: four, want: "1,2"},
 		"case 1": {before: "1", explicit: "0,1", replicas: 3, was: 4, reserve: "1", servers: four, want: "0,1"},
 		"case 2": {before: "1", replicas: 5, was: 4, reserve: "1", servers: four},
-		"case 3": {before: "1", replicas: 5, was: 3, reserve: "1,3", servers: change(servers("0,2,4"), 0, priority(10))},
-		"case 4": {replicas: 5, was: 3, reserve: "3-5", servers: change(servers("0-2"), 3, class(PreDeleting)), want: "3"},
+		"case 3": {before: "1", replicas: 5, was: 3, reserve: "1,3", servers: swap(servers("0,2,4"), 0, priority(10))},
+		"case 4": {replicas: 5, was: 3, reserve: "3-5", servers: swap(servers("0-2"), 3, class(PreDeleting)), want: "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,10 +182,10 @@ func TestExamplesOfTheManuals(t *testing.T) {
 		wantReserve     string // checked when not empty
 	}{
 		"the higher deletion priority leaves": {
-			start: "0-4", servers: change(servers("0-4"), 2, priority(10)), replicas: 4, wantKeep: "0,1,3,4",
+			start: "0-4", servers: swap(servers("0-4"), 2, priority(10)), replicas: 4, wantKeep: "0,1,3,4",
 		},
 		"WaitToBeDeleted leaves": {
-			start: "0,1,3,4", servers: change(servers("0,1,3,4"), 3, ops(gamev1alpha1.WaitToDelete)), replicas: 3, wantKeep: "0,1,4",
+			start: "0,1,3,4", servers: swap(servers("0,1,3,4"), 3, ops(gamev1alpha1.WaitToDelete)), replicas: 3, wantKeep: "0,1,4",
 		},
 		"growing fills the gaps":              {start: "0,1,4", servers: servers("0,1,4"), replicas: 5, wantKeep: "0-4", wantReserve: "none"},
 		"one server goes offline":             {start: "0,1,4", servers: servers("0,1,4"), replicas: 2, explicit: "1", wantKeep: "0,4"},
@@ -199,18 +199,18 @@ func TestExamplesOfTheManuals(t *testing.T) {
 			start: "1,3-6", reserved: "0,2", servers: servers("1,3-6"), replicas: 3, explicit: "0,4", wantKeep: "1,3,5", wantReserve: "0,2,4,6",
 		},
 		"a new set around a reserved id":   {explicit: "0", replicas: 4, wantKeep: "1-4"},
-		"the id of a held server is taken": {start: "0", servers: change(servers("0"), 1, class(PreDeleting)), replicas: 2, wantKeep: "0,2"},
-		"a killed server leaves":           {start: "0-2", servers: change(servers("0-2"), 1, ops(gamev1alpha1.Kill)), replicas: 2, wantKeep: "0,2"},
+		"the id of a held server is taken": {start: "0", servers: swap(servers("0"), 1, class(PreDeleting)), replicas: 2, wantKeep: "0,2"},
+		"a killed server leaves":           {start: "0-2", servers: swap(servers("0-2"), 1, ops(gamev1alpha1.Kill)), replicas: 2, wantKeep: "0,2"},
 		"the id of a killed server returns": {
 			start: "0,2", servers: servers("0,2"), replicas: 3, wantKeep: "0-2", wantReserve: "none",
 		},
 		"S-1: an empty seat leaves, nobody who plays": {start: "0-4", servers: servers("0,2-4"), replicas: 4, wantKeep: "0,2-4", wantReserve: "1"},
 		"S-1: an ending server leaves first": {
-			start: "0-4", servers: change(servers("0,2-4"), 1, class(Terminating)), replicas: 3, wantKeep: "0,2,3", wantReserve: "1,4",
+			start: "0-4", servers: swap(servers("0,2-4"), 1, class(Terminating)), replicas: 3, wantKeep: "0,2,3", wantReserve: "1,4",
 		},
 		"S-1: seats that were never taken leave first": {start: "0-4", servers: servers("3,4"), replicas: 3, wantKeep: "0,3,4", wantReserve: "1,2"},
 		"S-1: a held member stays a member": {
-			start: "0-4", servers: change(servers("0,2-4"), 1, class(PreDeleting)), replicas: 6, wantKeep: "0-5", wantReserve: "none",
+			start: "0-4", servers: swap(servers("0,2-4"), 1, class(PreDeleting)), replicas: 6, wantKeep: "0-5", wantReserve: "none",
 		},
 		"to zero":             {start: "0-2", servers: servers("0-2"), replicas: 0, wantReserve: "0-2"},
 		"and back":            {servers: nil, replicas: 3, wantKeep: "0-2", wantReserve: "none"},
@@ -240,7 +240,7 @@ func TestServersThatAreLeavingAlreadyGoBeforeMembers(t *testing.T) {
 		"a condemned server of higher rank than a member": {
 			// 3 and 4 left by the last scaling; their pods still run when the set shrinks again.
 			in: ScaleInput{Replicas: 2, WorkloadReplicas: 3, WorkloadReserve: ids("3,4"),
-				Servers: change(servers("0-4"), 4, ops(gamev1alpha1.Maintaining))},
+				Servers: swap(servers("0-4"), 4, ops(gamev1alpha1.Maintaining))},
 			wantKeep: "0,1",
 		},
 		"a condemned server returns when the set grows at once": {
@@ -270,7 +270,7 @@ func TestKilled(t *testing.T) {
 		wantKeep string // after replicas was lowered
 	}{
 		"one of three": {
-			in:   ScaleInput{Replicas: 3, WorkloadReplicas: 3, Servers: change(servers("0-2"), 1, ops(gamev1alpha1.Kill))},
+			in:   ScaleInput{Replicas: 3, WorkloadReplicas: 3, Servers: swap(servers("0-2"), 1, ops(gamev1alpha1.Kill))},
 			want: []int32{1}, wantKeep: "0,2",
 		},
 		"S-7: an ending pod does not stand in the way": {
@@ -283,12 +283,12 @@ func TestKilled(t *testing.T) {
 		},
 		"S-7: a condemned Kill pod was counted already": {
 			in: ScaleInput{Replicas: 2, WorkloadReplicas: 2, WorkloadReserve: ids("0"),
-				Servers: change(servers("1,2"), 0, ops(gamev1alpha1.Kill))},
+				Servers: swap(servers("1,2"), 0, ops(gamev1alpha1.Kill))},
 			wantKeep: "1,2",
 		},
 		"a Kill pod that ends already is not counted": {
 			in: ScaleInput{Replicas: 2, WorkloadReplicas: 2,
-				Servers: change(servers("0"), 1, ops(gamev1alpha1.Kill), class(Terminating))},
+				Servers: swap(servers("0"), 1, ops(gamev1alpha1.Kill), class(Terminating))},
 			wantKeep: "0,1",
 		},
 		"scaling comes first": {
@@ -296,7 +296,7 @@ func TestKilled(t *testing.T) {
 			wantKeep: "0,1,2,4",
 		},
 		"the word kill is just a word": {
-			in:       ScaleInput{Replicas: 1, WorkloadReplicas: 1, Servers: change(nil, 0, ops("kill"))},
+			in:       ScaleInput{Replicas: 1, WorkloadReplicas: 1, Servers: swap(nil, 0, ops("kill"))},
 			wantKeep: "0",
 		},
 	} {
