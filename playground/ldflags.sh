@@ -8,5 +8,5 @@ set -eu
 version=v1.37.2
 minor=${version#v1.}
 for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
-	printf '%s' "-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} -X $package.gitTreeState=clean "
+	printf '%s' "-X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=${minor%%.*} -X $package.gitTreeState=clean -X $package.gitCommit=playground "
 done

@@ -59,7 +59,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		a.up(), a.daemon(), a.down(), a.status(), a.logs(), a.kubeconfig(), a.kubectl(),
 		a.component(control.Kill), a.component(control.Stop), a.component(control.Start),
-		a.envtestAssets(),
+		a.install(), a.nodes(), a.audit(), a.envtestAssets(),
 	)
 	return root
 }

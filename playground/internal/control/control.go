@@ -58,9 +58,15 @@ type WorkloadRequest struct {
 	Binaries map[string]string `json:"binaries"`
 }
 
-// WorkloadReply names the components that the request made, in order.
+// Component is one process at one revision.
+type Component struct {
+	Name     string `json:"name"`
+	Revision string `json:"revision"`
+}
+
+// WorkloadReply names the components that the request leads to, in the order of their start.
 type WorkloadReply struct {
-	Components []string `json:"components"`
+	Components []Component `json:"components"`
 }
 
 // DownRequest ends the playground.

@@ -9,13 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/utils/clock"
 
 	"github.com/berthgames/berth/playground/internal/control"
 	"github.com/berthgames/berth/playground/internal/controlplane"
+	"github.com/berthgames/berth/playground/internal/egress"
+	"github.com/berthgames/berth/playground/internal/processpod"
 	"github.com/berthgames/berth/playground/internal/progress"
 	"github.com/berthgames/berth/playground/internal/state"
 	"github.com/berthgames/berth/playground/internal/supervisor"
@@ -29,6 +34,7 @@ type Daemon struct {
 	plane      *controlplane.ControlPlane
 	progress   *progress.Printer
 	env        []string
+	pods       atomic.Pointer[processpod.Manager] // nil until the cluster is up
 
 	ensuring sync.Mutex // held while things are added
 
@@ -58,13 +64,17 @@ func Run(ctx context.Context, dir state.Dir, o control.Options, out io.Writer) e
 	if err != nil {
 		return err
 	}
-	serverCtx, stopServer := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- control.Serve(serverCtx, d) }()
+	// The servers outlive the components: a status can be asked for while they stop.
+	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServing()
+	servers, serving := errgroup.WithContext(serving)
+	servers.Go(func() error { return control.Serve(serving, d) })
+	servers.Go(func() error { return d.serveEgress(serving) })
+	context.AfterFunc(serving, stop) // a playground whose servers failed is of no use
 
 	err = errors.Join(d.live(ctx), d.teardown())
-	stopServer()
-	err = errors.Join(err, <-served)
+	stopServing()
+	err = errors.Join(err, servers.Wait())
 	return errors.Join(err, d.finish(err))
 }
 
@@ -96,6 +106,9 @@ func (d *Daemon) live(ctx context.Context) error {
 	done := d.progress.Step()
 	err := d.plane.Start(ctx)
 	if err == nil {
+		err = d.startPods(ctx)
+	}
+	if err == nil {
 		err = d.Ensure(ctx, d.options)
 	}
 	if ctx.Err() != nil {
@@ -112,10 +125,36 @@ func (d *Daemon) live(ctx context.Context) error {
 	return nil
 }
 
+// startPods makes the daemon ready to run Deployments and to find what is behind Services.
+func (d *Daemon) startPods(ctx context.Context) error {
+	config, err := d.plane.Config()
+	if err != nil {
+		return err
+	}
+	pods, err := processpod.Start(ctx, d.dir, config, d.supervisor, d.env)
+	if err != nil {
+		return err
+	}
+	d.pods.Store(pods)
+	return nil
+}
+
+// serveEgress serves the API server's way to Services until ctx ends.
+func (d *Daemon) serveEgress(ctx context.Context) error {
+	listener, err := net.Listen("unix", controlplane.EgressSocket)
+	if err != nil {
+		return fmt.Errorf("opening socket of the service proxy: %w", err)
+	}
+	return egress.New(d.resolve).Serve(ctx, listener)
+}
+
 // teardown stops all processes: first those that are clients of the cluster and may want to say good-bye, then the
 // cluster.
 func (d *Daemon) teardown() error {
 	err := d.save(func(r *state.Record) { r.Phase = state.Stopping })
+	if pods := d.pods.Load(); pods != nil {
+		pods.Close()
+	}
 	var clients, rest []string
 	for _, component := range d.supervisor.Status() {
 		if controlplane.Owns(component.Name) {

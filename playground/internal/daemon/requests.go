@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 
@@ -45,6 +46,19 @@ func (d *Daemon) Down(_ context.Context, r control.DownRequest) error {
 }
 
 // Workloads implements control.Daemon.
-func (d *Daemon) Workloads(context.Context, control.WorkloadRequest) (control.WorkloadReply, error) {
-	return control.WorkloadReply{}, fmt.Errorf("not built yet")
+func (d *Daemon) Workloads(_ context.Context, r control.WorkloadRequest) (control.WorkloadReply, error) {
+	pods := d.pods.Load()
+	if pods == nil {
+		return control.WorkloadReply{}, errors.New("the playground is still starting")
+	}
+	return pods.Apply(r)
+}
+
+// resolve tells the egress proxy what is behind the address of a Service.
+func (d *Daemon) resolve(address string) ([]string, error) {
+	pods := d.pods.Load()
+	if pods == nil {
+		return nil, errors.New("the playground is still starting")
+	}
+	return pods.Resolve(address)
 }

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -63,18 +65,31 @@ func (a *Applier) Apply(ctx context.Context, objects []*unstructured.Unstructure
 		if isCRD {
 			defined = append(defined, object.GetName())
 		}
-		if err := a.apply(ctx, object); err != nil {
-			return fmt.Errorf("applying %s %s: %w", object.GetKind(), nameOf(object), err)
+		if _, err := a.apply(ctx, object, false); err != nil {
+			return err
 		}
 	}
 	return a.waitEstablished(ctx, defined)
 }
 
-func (a *Applier) apply(ctx context.Context, object *unstructured.Unstructured) error {
+// Deployment has the API server check a Deployment and fill in its defaults, without creating it.
+func (a *Applier) Deployment(ctx context.Context, object *unstructured.Unstructured) (appsv1.Deployment, error) {
+	var d appsv1.Deployment
+	seen, err := a.apply(ctx, object, true)
+	if err != nil {
+		return d, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(seen.Object, &d); err != nil {
+		return d, fmt.Errorf("reading Deployment %s: %w", nameOf(object), err)
+	}
+	return d, nil
+}
+
+func (a *Applier) apply(ctx context.Context, object *unstructured.Unstructured, dryRun bool) (*unstructured.Unstructured, error) {
 	gvk := object.GroupVersionKind()
 	mapping, err := a.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("applying %s %s: %w", object.GetKind(), nameOf(object), err)
 	}
 	var resource dynamic.ResourceInterface = a.client.Resource(mapping.Resource)
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
@@ -84,8 +99,15 @@ func (a *Applier) apply(ctx context.Context, object *unstructured.Unstructured) 
 		}
 		resource = a.client.Resource(mapping.Resource).Namespace(namespace)
 	}
-	_, err = resource.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
-	return err
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	seen, err := resource.Apply(ctx, object.GetName(), object, options)
+	if err != nil {
+		return nil, fmt.Errorf("applying %s %s: %w", object.GetKind(), nameOf(object), err)
+	}
+	return seen, nil
 }
 
 // waitEstablished waits until the API server serves the kinds of the named definitions.
