@@ -12,6 +12,7 @@ import (
 
 	"github.com/berthgames/berth/playground/internal/cli"
 	"github.com/berthgames/berth/playground/internal/multicall"
+	"github.com/berthgames/berth/playground/internal/program"
 )
 
 func main() {
@@ -23,7 +24,7 @@ func run() int {
 		return program()
 	}
 	// kubectl by its first argument is a command of ours, which adds the kubeconfig.
-	if len(os.Args) > 1 && os.Args[1] != multicall.Kubectl {
+	if len(os.Args) > 1 && os.Args[1] != program.Kubectl {
 		if program, ok := multicall.Lookup(os.Args[1]); ok {
 			// The programs read os.Args themselves, at several places, so each must see itself in front.
 			os.Args = os.Args[1:]

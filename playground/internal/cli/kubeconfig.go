@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/berthgames/berth/playground/internal/multicall"
+	"github.com/berthgames/berth/playground/internal/program"
 	"github.com/berthgames/berth/playground/internal/serviceaccount"
 )
 
@@ -64,7 +64,7 @@ func (a *app) kubectl() *cobra.Command {
 				return err
 			}
 			env := append(os.Environ(), "KUBECONFIG="+dir.Kubeconfig())
-			return syscall.Exec(self, append([]string{multicall.Kubectl}, args...), env)
+			return syscall.Exec(self, append([]string{program.Kubectl}, args...), env)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // flags behind the first argument are kubectl's
@@ -98,7 +98,7 @@ func linkAssets(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making folder: %w", err)
 	}
-	for _, name := range []string{multicall.Etcd, multicall.APIServer, multicall.Kubectl} {
+	for _, name := range []string{program.Etcd, program.APIServer, program.Kubectl} {
 		link := filepath.Join(dir, name)
 		if target, err := os.Readlink(link); err == nil && target == self {
 			continue

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/berthgames/berth/playground/internal/freeport"
-	"github.com/berthgames/berth/playground/internal/multicall"
 	"github.com/berthgames/berth/playground/internal/probe"
+	"github.com/berthgames/berth/playground/internal/program"
 	"github.com/berthgames/berth/playground/internal/supervisor"
 )
 
@@ -58,7 +58,7 @@ func (c *ControlPlane) etcd(p ports) supervisor.Spec {
 	if !c.EtcdFsync {
 		args = append(args, "--unsafe-no-fsync")
 	}
-	return c.spec(multicall.Etcd, args, map[string]int{"client": p.etcd, "peer": p.etcdPeer}, probe.HTTP(client+"/readyz"))
+	return c.spec(program.Etcd, args, map[string]int{"client": p.etcd, "peer": p.etcdPeer}, probe.HTTP(client+"/readyz"))
 }
 
 func (c *ControlPlane) apiServer(p ports, keys *pki) supervisor.Spec {
@@ -84,11 +84,11 @@ func (c *ControlPlane) apiServer(p ports, keys *pki) supervisor.Spec {
 			"--audit-policy-file="+c.Dir.Join(auditPolicyName), "--audit-log-path="+c.Dir.Join("audit", "audit.log"),
 			"--audit-log-maxsize=200", "--audit-log-maxbackup=50")
 	}
-	return c.spec(multicall.APIServer, args, map[string]int{"https": p.apiServer}, c.apiReady)
+	return c.spec(program.APIServer, args, map[string]int{"https": p.apiServer}, c.apiReady)
 }
 
 func (c *ControlPlane) controllerManager(p ports, keys *pki) supervisor.Spec {
-	args := append(c.clientFlags(multicall.ControllerManager, p.controllerManager),
+	args := append(c.clientFlags(program.ControllerManager, p.controllerManager),
 		"--root-ca-file="+keys.path("ca.crt"),
 		"--service-account-private-key-file="+keys.path("sa.key"),
 		"--cluster-signing-cert-file="+keys.path("ca.crt"), "--cluster-signing-key-file="+keys.path("ca.key"),
@@ -97,12 +97,12 @@ func (c *ControlPlane) controllerManager(p ports, keys *pki) supervisor.Spec {
 		// Tests shall measure the tested, not the limits of a small cluster.
 		"--kube-api-qps=200", "--kube-api-burst=400",
 	)
-	return c.spec(multicall.ControllerManager, args, map[string]int{"https": p.controllerManager}, probe.HTTP(healthz(p.controllerManager)))
+	return c.spec(program.ControllerManager, args, map[string]int{"https": p.controllerManager}, probe.HTTP(healthz(p.controllerManager)))
 }
 
 func (c *ControlPlane) scheduler(p ports) supervisor.Spec {
-	args := append(c.clientFlags(multicall.Scheduler, p.scheduler), "--kube-api-qps=200", "--kube-api-burst=400")
-	return c.spec(multicall.Scheduler, args, map[string]int{"https": p.scheduler}, probe.HTTP(healthz(p.scheduler)))
+	args := append(c.clientFlags(program.Scheduler, p.scheduler), "--kube-api-qps=200", "--kube-api-burst=400")
+	return c.spec(program.Scheduler, args, map[string]int{"https": p.scheduler}, probe.HTTP(healthz(p.scheduler)))
 }
 
 // clientFlags are the flags that the controller manager and the scheduler share. There is one of each, so an election
@@ -117,11 +117,11 @@ func (c *ControlPlane) clientFlags(name string, port int) []string {
 }
 
 func (c *ControlPlane) kubelets(probes bool) supervisor.Spec {
-	args := []string{"--kubeconfig=" + c.Dir.Join(multicall.Kubelets+".kubeconfig")}
+	args := []string{"--kubeconfig=" + c.Dir.Join(program.Kubelets+".kubeconfig")}
 	if probes {
 		args = append(args, "--probes")
 	}
-	return c.spec(multicall.Kubelets, args, nil, nil)
+	return c.spec(program.Kubelets, args, nil, nil)
 }
 
 func healthz(port int) string { return "https://" + freeport.Address(port) + "/healthz" }

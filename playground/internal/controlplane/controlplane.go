@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/berthgames/berth/playground/internal/multicall"
+	"github.com/berthgames/berth/playground/internal/program"
 	"github.com/berthgames/berth/playground/internal/progress"
 	"github.com/berthgames/berth/playground/internal/state"
 	"github.com/berthgames/berth/playground/internal/supervisor"
@@ -64,7 +64,7 @@ func (c *ControlPlane) Start(ctx context.Context) error {
 // Owns tells whether a component belongs to the cluster itself.
 func Owns(component string) bool {
 	switch component {
-	case multicall.Etcd, multicall.APIServer, multicall.ControllerManager, multicall.Scheduler, multicall.Kubelets:
+	case program.Etcd, program.APIServer, program.ControllerManager, program.Scheduler, program.Kubelets:
 		return true
 	default:
 		return false
@@ -104,7 +104,7 @@ func (c *ControlPlane) startStorage(ctx context.Context, keys *pki) (ports, erro
 			return p, err
 		}
 		c.Progress.Say("%v; trying again with other ports", err)
-		c.Supervisor.Remove(multicall.APIServer, multicall.Etcd)
+		c.Supervisor.Remove(program.APIServer, program.Etcd)
 		if err := os.RemoveAll(c.Dir.Join("etcd")); err != nil {
 			return ports{}, fmt.Errorf("removing data of the failed start: %w", err)
 		}
@@ -130,9 +130,9 @@ func (c *ControlPlane) writeKubeconfigs(keys *pki, server string) error {
 	err := errors.Join(
 		keys.kubeconfig(c.Dir.Kubeconfig(), server, "playground-admin", "system:masters"),
 		keys.kubeconfig(c.Dir.Join("daemon.kubeconfig"), server, "playground-daemon", "system:masters"),
-		keys.kubeconfig(c.Dir.Join(multicall.Kubelets+".kubeconfig"), server, "playground-kubelets", "system:masters"),
-		keys.kubeconfig(c.Dir.Join(multicall.ControllerManager+".kubeconfig"), server, "system:kube-controller-manager"),
-		keys.kubeconfig(c.Dir.Join(multicall.Scheduler+".kubeconfig"), server, "system:kube-scheduler"),
+		keys.kubeconfig(c.Dir.Join(program.Kubelets+".kubeconfig"), server, "playground-kubelets", "system:masters"),
+		keys.kubeconfig(c.Dir.Join(program.ControllerManager+".kubeconfig"), server, "system:kube-controller-manager"),
+		keys.kubeconfig(c.Dir.Join(program.Scheduler+".kubeconfig"), server, "system:kube-scheduler"),
 	)
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 
 	"github.com/berthgames/berth/playground/internal/control"
 	"github.com/berthgames/berth/playground/internal/kruise"
-	"github.com/berthgames/berth/playground/internal/multicall"
 	"github.com/berthgames/berth/playground/internal/nodes"
+	"github.com/berthgames/berth/playground/internal/program"
 	"github.com/berthgames/berth/playground/internal/supervisor"
 )
 
@@ -63,7 +63,7 @@ func (d *Daemon) ensureKruise(ctx context.Context, config *rest.Config, o contro
 		return nil
 	}
 	if !o.Kruise {
-		if d.has(multicall.Kubelets) {
+		if d.has(program.Kubelets) {
 			return nil
 		}
 		return d.plane.StartKubelets(ctx, false)
@@ -73,7 +73,7 @@ func (d *Daemon) ensureKruise(ctx context.Context, config *rest.Config, o contro
 		return fmt.Errorf("installing OpenKruise: %w", err)
 	}
 	done("manifests of OpenKruise applied")
-	d.supervisor.Remove(multicall.Kubelets) // those of a start without OpenKruise
+	d.supervisor.Remove(program.Kubelets) // those of a start without OpenKruise
 	if err := d.plane.StartKubelets(ctx, true); err != nil {
 		return err
 	}

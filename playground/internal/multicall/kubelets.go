@@ -15,11 +15,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/berthgames/berth/playground/internal/nodes"
+	"github.com/berthgames/berth/playground/internal/program"
 )
 
 // runKubelets plays the kubelets of the fake nodes and, with --probes, OpenKruise's daemons on them.
 func runKubelets() int {
-	flags := flag.NewFlagSet(Kubelets, flag.ExitOnError)
+	flags := flag.NewFlagSet(program.Kubelets, flag.ExitOnError)
 	kubeconfig := flags.String("kubeconfig", "", "Path of the kubeconfig.")
 	probes := flags.Bool("probes", false, "Also answer the probes of PodProbeMarkers; OpenKruise must be installed.")
 	verbose := flags.Bool("verbose", false, "Log every write.")

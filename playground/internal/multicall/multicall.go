@@ -19,16 +19,8 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-)
 
-// The names by which the programs are called.
-const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	ControllerManager = "kube-controller-manager"
-	Scheduler         = "kube-scheduler"
-	Kubelets          = "kubelets"
-	Kubectl           = "kubectl"
+	"github.com/berthgames/berth/playground/internal/program"
 )
 
 // Program runs a whole program with the command line in os.Args and returns its exit code. A process may run one
@@ -38,17 +30,17 @@ type Program func() int
 // Lookup returns the program called name.
 func Lookup(name string) (Program, bool) {
 	switch name {
-	case Etcd:
+	case program.Etcd:
 		return runEtcd, true
-	case APIServer:
+	case program.APIServer:
 		return func() int { return cli.Run(apiserver.NewAPIServerCommand()) }, true
-	case ControllerManager:
+	case program.ControllerManager:
 		return func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) }, true
-	case Scheduler:
+	case program.Scheduler:
 		return func() int { return cli.Run(scheduler.NewSchedulerCommand()) }, true
-	case Kubelets:
+	case program.Kubelets:
 		return runKubelets, true
-	case Kubectl:
+	case program.Kubectl:
 		return runKubectl, true
 	default:
 		return nil, false
