@@ -8,13 +8,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/kwok/pkg/utils/gotpl"
 )
 
-// templateFuncs are the functions that the templates of the stages call. They get objects in the shape of decoded JSON
-// and return strategic merge patches as text.
+// rememberedPods is for how many pods the addresses are known before the API server has them.
+const rememberedPods = 1 << 15
+
+// templateFuncs are the functions that the templates of the stages call. Those that make patches get objects in the
+// shape of decoded JSON and return strategic merge patches as text.
 func templateFuncs(clock clock.PassiveClock) gotpl.FuncMap {
+	// A write that fails is repeated with the same addresses, so that none is lost for the pool.
+	addresses := lru.New(rememberedPods)
 	return gotpl.FuncMap{
+		"KnownPodIPs": func(uid string) []string {
+			ips, _ := addresses.Get(uid)
+			known, _ := ips.([]string)
+			return known
+		},
+		"RememberPodIPs": func(uid string, ips []string) []string {
+			addresses.Add(uid, ips)
+			return ips
+		},
 		"PodPatch": func(object any, hostIPs, podIPs []string) (string, error) {
 			pod := &corev1.Pod{}
 			if err := convert(object, pod); err != nil {
@@ -33,8 +48,8 @@ func templateFuncs(clock clock.PassiveClock) gotpl.FuncMap {
 	}
 }
 
-// podPatch writes status over that of pod. Conditions that it does not hold stay as they are, and the patch fails when
-// the name belongs to another pod by now.
+// podPatch writes status over that of pod. Conditions that it does not hold stay as they are. The patch fails when the pod
+// has changed, or is another one, since status was decided; the event of that change makes the kubelet look again.
 func podPatch(pod *corev1.Pod, status corev1.PodStatus) (string, error) {
 	var fields map[string]any
 	if err := convert(status, &fields); err != nil {
@@ -49,7 +64,8 @@ func podPatch(pod *corev1.Pod, status corev1.PodStatus) (string, error) {
 		})
 	}
 	fields["conditions"] = conditions
-	return encode(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": fields})
+	seen := map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion}
+	return encode(map[string]any{"metadata": seen, "status": fields})
 }
 
 func emptyToNil(text string) any {

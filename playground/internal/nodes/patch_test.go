@@ -4,6 +4,7 @@ package nodes
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func newKubelet(t *testing.T) *kubelet {
 			return []string{"10.0.0.1"}, nil
 		}
 		k.taken++
-		return []string{"10.64.0.1"}, nil
+		return []string{fmt.Sprintf("10.64.0.%d", k.taken)}, nil
 	}
 	k.renderer = gotpl.NewRenderer(functions)
 	return k
@@ -124,18 +125,31 @@ func TestPodOnTheHostNetworkHasTheAddressOfItsNode(t *testing.T) {
 	}
 }
 
+func TestPodKeepsItsAddressWhenAWriteFails(t *testing.T) {
+	t.Parallel()
+	k := newKubelet(t)
+	pod := newLife(t).pod
+	first, second := write(k, templatePod, pod), write(k, templatePod, pod) // as if the first had not reached the server
+	if first.Status.PodIP != second.Status.PodIP || k.taken != 1 {
+		t.Errorf("the pod got %s, then %s; %d addresses were taken, want 1", first.Status.PodIP, second.Status.PodIP, k.taken)
+	}
+}
+
 func TestPodPatchNamesThePodItIsFor(t *testing.T) {
 	t.Parallel()
 	patch, err := newKubelet(t).renderer.ToJSON(templatePod, newLife(t).pod)
 	if err != nil {
 		t.Fatalf("rendering: %v", err)
 	}
-	var got struct{ Metadata struct{ UID string } }
+	var got struct {
+		Metadata struct{ UID, ResourceVersion string }
+	}
 	if err := json.Unmarshal(patch, &got); err != nil {
 		t.Fatalf("decoding: %v", err)
 	}
-	if got.Metadata.UID != "1" {
-		t.Errorf("the patch is for UID %q, want 1: it must not reach a later pod of the same name", got.Metadata.UID)
+	if got.Metadata.UID != "1" || got.Metadata.ResourceVersion != "7" {
+		t.Errorf("the patch is for UID %q at version %q, want 1 at 7: it must not reach a later state or a later pod of the same name",
+			got.Metadata.UID, got.Metadata.ResourceVersion)
 	}
 }
 

@@ -8,6 +8,12 @@ import (
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 )
 
+// The kinds that have stages.
+var (
+	nodeRef = internalversion.StageResourceRef{APIGroup: "v1", Kind: "Node"}
+	podRef  = internalversion.StageResourceRef{APIGroup: "v1", Kind: "Pod"}
+)
+
 // Queries in the language of jq over a whole object.
 const (
 	// queryNodeSettled is true when condition Ready of a node is what its annotation asks for.
@@ -24,64 +30,114 @@ const (
 
 	queryDeleted    = `.metadata.deletionTimestamp`
 	queryFinalizers = `.metadata.finalizers[]?`
-	queryPhase      = `.status.phase`
+
+	// queryStopped is true when the kubelet has told that a deleted pod has ended: only finalizers may hold it then.
+	queryStopped = `.metadata.deletionGracePeriodSeconds == 0`
+	queryPhase   = `.status.phase`
 )
 
-// Templates call the functions of templateFuncs. Addresses are taken from KWOK's pools only once per pod.
+// Templates call the functions of templateFuncs and, for addresses, those of KWOK. PodIPsWith takes a new address from
+// the pool with each call, so it is called once per pod; or stops at the first value that is not empty.
 const (
 	templateNode = `{{ NodePatch . }}`
 	templatePod  = `
 {{- if .status.podIP }}{{ PodPatch . nil nil }}
-{{- else }}{{ PodPatch . (NodeIPsWith .spec.nodeName)
-	(PodIPsWith .spec.nodeName (or .spec.hostNetwork false) .metadata.uid .metadata.name .metadata.namespace) }}
+{{- else }}{{ PodPatch . (NodeIPsWith .spec.nodeName) (or (KnownPodIPs .metadata.uid) (RememberPodIPs .metadata.uid
+	(PodIPsWith .spec.nodeName (or .spec.hostNetwork false) .metadata.uid .metadata.name .metadata.namespace))) }}
 {{- end }}`
 )
 
+// settleMilliseconds is how long a pod must be left alone before the kubelet looks at it. Pods change several times in a
+// row while they are scheduled; looking once saves writes that would be in conflict.
+const settleMilliseconds = 20
+
 // heartbeat is how often a kubelet without news reports the status of its node. The lease is renewed more often.
 const heartbeatMilliseconds, heartbeatJitterMilliseconds = 300_000, 360_000
+
+// rule is one stage: when an object matches, wait, then take the steps.
+type rule struct {
+	name  string
+	when  []internalversion.MatchExpression
+	delay *internalversion.StageDelay
+	steps []internalversion.StageStep
+}
 
 // stages says when the simulated kubelet acts. What it writes is decided by NodeConditions and NextStatus.
 //
 // No two stages of a kind match the same object. KWOK starts the delay of a stage anew with every event of its object,
 // therefore delays that must not stretch are points in time.
 func stages() map[internalversion.StageResourceRef][]*internalversion.Stage {
-	node := internalversion.StageResourceRef{APIGroup: "v1", Kind: "Node"}
-	pod := internalversion.StageResourceRef{APIGroup: "v1", Kind: "Pod"}
-	alive := in(queryPhase, "Pending", "Running")
 	return map[internalversion.StageResourceRef][]*internalversion.Stage{
-		node: {
-			stage("node-change", node, nil, writeStatus(templateNode), in(queryNodeSettled, "false")),
-			stage("node-heartbeat", node, &internalversion.StageDelay{
-				DurationMilliseconds:       ptr.To[int64](heartbeatMilliseconds),
-				JitterDurationMilliseconds: ptr.To[int64](heartbeatJitterMilliseconds),
-			}, writeStatus(templateNode), in(queryNodeSettled, "true")),
-		},
-		pod: {
-			stage("pod-sync", pod, nil, writeStatus(templatePod), missing(queryDeleted), alive, missing(queryStartEnds)),
-			stage("pod-start-ends", pod, delay(queryStartEnds), writeStatus(templatePod),
-				missing(queryDeleted), alive, exists(queryStartEnds)),
-			// A pod that somebody holds by a finalizer stops, but stays until the finalizer is gone.
-			stage("pod-stop", pod, delay(queryStopDelay), writeStatus(templatePod),
-				exists(queryDeleted), alive, exists(queryFinalizers)),
-			stage("pod-delete", pod, delay(queryStopDelay), internalversion.StageStep{Delete: true},
-				exists(queryDeleted), missing(queryFinalizers)),
-		},
+		nodeRef: stagesOf(nodeRef, nodeRules()),
+		podRef:  stagesOf(podRef, podRules()),
 	}
 }
 
-func stage(name string, ref internalversion.StageResourceRef, delay *internalversion.StageDelay,
-	step internalversion.StageStep, when ...internalversion.MatchExpression,
-) *internalversion.Stage {
-	return &internalversion.Stage{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: internalversion.StageSpec{
-			ResourceRef: ref,
-			Selector:    &internalversion.StageSelector{MatchExpressions: when},
-			Delay:       delay,
-			Steps:       []internalversion.StageStep{step},
+func nodeRules() []rule {
+	return []rule{{
+		name:  "node-change",
+		when:  all(in(queryNodeSettled, "false")),
+		steps: steps(writeStatus(templateNode)),
+	}, {
+		name: "node-heartbeat",
+		when: all(in(queryNodeSettled, "true")),
+		delay: &internalversion.StageDelay{
+			DurationMilliseconds:       ptr.To[int64](heartbeatMilliseconds),
+			JitterDurationMilliseconds: ptr.To[int64](heartbeatJitterMilliseconds),
 		},
-	}
+		steps: steps(writeStatus(templateNode)),
+	}}
 }
+
+func podRules() []rule {
+	alive := in(queryPhase, "Pending", "Running")
+	ending := in(queryStopped, "false")
+	remove := internalversion.StageStep{Delete: true}
+	return []rule{{
+		name:  "pod-sync",
+		when:  all(missing(queryDeleted), alive, missing(queryStartEnds)),
+		delay: &internalversion.StageDelay{DurationMilliseconds: ptr.To[int64](settleMilliseconds)},
+		steps: steps(writeStatus(templatePod)),
+	}, {
+		name:  "pod-start-ends",
+		when:  all(missing(queryDeleted), alive, exists(queryStartEnds)),
+		delay: until(queryStartEnds),
+		steps: steps(writeStatus(templatePod)),
+	}, {
+		name:  "pod-delete",
+		when:  all(exists(queryDeleted), ending, missing(queryFinalizers)),
+		delay: until(queryStopDelay),
+		steps: steps(remove),
+	}, {
+		// A pod that somebody holds by a finalizer ends all the same, but stays until the finalizer is gone.
+		name:  "pod-stop",
+		when:  all(exists(queryDeleted), ending, exists(queryFinalizers)),
+		delay: until(queryStopDelay),
+		steps: steps(writeStatus(templatePod), remove),
+	}}
+}
+
+func stagesOf(ref internalversion.StageResourceRef, rules []rule) []*internalversion.Stage {
+	out := make([]*internalversion.Stage, 0, len(rules))
+	for _, r := range rules {
+		out = append(out, &internalversion.Stage{
+			ObjectMeta: metav1.ObjectMeta{Name: r.name},
+			Spec: internalversion.StageSpec{
+				ResourceRef: ref,
+				Selector:    &internalversion.StageSelector{MatchExpressions: r.when},
+				Delay:       r.delay,
+				Steps:       r.steps,
+			},
+		})
+	}
+	return out
+}
+
+func all(expressions ...internalversion.MatchExpression) []internalversion.MatchExpression {
+	return expressions
+}
+
+func steps(steps ...internalversion.StageStep) []internalversion.StageStep { return steps }
 
 func writeStatus(template string) internalversion.StageStep {
 	return internalversion.StageStep{Patch: &internalversion.StagePatch{
@@ -91,7 +147,7 @@ func writeStatus(template string) internalversion.StageStep {
 	}}
 }
 
-func delay(query string) *internalversion.StageDelay {
+func until(query string) *internalversion.StageDelay {
 	return &internalversion.StageDelay{
 		DurationFrom: &internalversion.ExpressionFrom{JQ: &internalversion.ExpressionJQ{Expression: query}},
 	}

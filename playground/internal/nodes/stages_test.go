@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 	"sigs.k8s.io/kwok/pkg/utils/lifecycle"
 )
@@ -19,9 +20,9 @@ type played struct {
 	Delay  time.Duration
 }
 
-func play(t *testing.T, kind string, object any, annotations map[string]string, now time.Time) played {
+func play(t *testing.T, ref internalversion.StageResourceRef, object any, annotations map[string]string, now time.Time) played {
 	t.Helper()
-	all, err := lifecycle.NewLifecycle(stages()[internalversion.StageResourceRef{APIGroup: "v1", Kind: kind}])
+	all, err := lifecycle.NewLifecycle(stages()[ref])
 	if err != nil {
 		t.Fatalf("reading stages: %v", err)
 	}
@@ -42,7 +43,13 @@ func play(t *testing.T, kind string, object any, annotations map[string]string, 
 
 func TestEveryPodHasAtMostOneStage(t *testing.T) {
 	t.Parallel()
-	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: start.Add(30 * time.Second)} }
+	const settle = settleMilliseconds * time.Millisecond
+	deleted := func(pod *corev1.Pod) {
+		pod.DeletionTimestamp = &metav1.Time{Time: start.Add(30 * time.Second)}
+		pod.DeletionGracePeriodSeconds = ptr.To[int64](30)
+	}
+	// ended is what the API server notes when the kubelet deletes a pod that finalizers hold.
+	ended := func(pod *corev1.Pod) { pod.DeletionGracePeriodSeconds = ptr.To[int64](0) }
 	held := func(pod *corev1.Pod) { pod.Finalizers = []string{"berth.games/hold"} }
 	started := func(mods ...func(*corev1.Pod)) *corev1.Pod { return newLife(t, mods...).step().pod }
 	with := func(pod *corev1.Pod, mods ...func(*corev1.Pod)) *corev1.Pod {
@@ -55,8 +62,8 @@ func TestEveryPodHasAtMostOneStage(t *testing.T) {
 		pod  *corev1.Pod
 		want played
 	}{
-		"a new pod is looked at":                        {newLife(t).pod, played{[]string{"pod-sync"}, 0}},
-		"a running pod is looked at":                    {started(), played{[]string{"pod-sync"}, 0}},
+		"a new pod is looked at":                        {newLife(t).pod, played{[]string{"pod-sync"}, settle}},
+		"a running pod is looked at":                    {started(), played{[]string{"pod-sync"}, settle}},
 		"a starting pod waits":                          {started(annotated(AnnotationStartDelay, "5s")), played{[]string{"pod-start-ends"}, 5 * time.Second}},
 		"a fraction of a second counts":                 {started(annotated(AnnotationStartDelay, "250ms")), played{[]string{"pod-start-ends"}, 250 * time.Millisecond}},
 		"a failed pod is left alone":                    {started(annotated(AnnotationFailReason, "Evicted")), played{}},
@@ -66,27 +73,19 @@ func TestEveryPodHasAtMostOneStage(t *testing.T) {
 		"a deleted pod uses its grace period if asked":  {with(started(annotated(AnnotationStopDelay, "grace")), deleted), played{[]string{"pod-delete"}, 30 * time.Second}},
 		"a deleted pod that is held stops":              {with(started(), deleted, held), played{[]string{"pod-stop"}, 0}},
 		"a deleted pod that is held stops after a time": {with(started(annotated(AnnotationStopDelay, "7s")), deleted, held), played{[]string{"pod-stop"}, 7 * time.Second}},
-		"a stopped pod that is held is left alone":      {newHeldStopped(t, deleted, held), played{}},
+		"a stopped pod that is held is left alone":      {with(started(), deleted, held, ended), played{}},
+		"a stopped pod goes without the kubelet":        {with(started(), deleted, ended), played{}},
 		"a failed pod can be deleted":                   {with(started(annotated(AnnotationFailReason, "Evicted")), deleted), played{[]string{"pod-delete"}, 0}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := play(t, "Pod", tc.pod, tc.pod.Annotations, start)
+			got := play(t, podRef, tc.pod, tc.pod.Annotations, start)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("stages (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func newHeldStopped(t *testing.T, mods ...func(*corev1.Pod)) *corev1.Pod {
-	t.Helper()
-	l := newLife(t).step()
-	for _, mod := range mods {
-		mod(l.pod)
-	}
-	return l.step().pod
 }
 
 func TestNodesAreCorrectedAtOnceAndReportedRarely(t *testing.T) {
@@ -112,7 +111,7 @@ func TestNodesAreCorrectedAtOnceAndReportedRarely(t *testing.T) {
 			t.Parallel()
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-0", Annotations: tc.annotations}}
 			node.Status.Conditions = tc.conditions
-			got := play(t, "Node", node, tc.annotations, start)
+			got := play(t, nodeRef, node, tc.annotations, start)
 			if diff := cmp.Diff([]string{tc.want}, got.Stages); diff != "" {
 				t.Errorf("stages (-want +got):\n%s", diff)
 			}

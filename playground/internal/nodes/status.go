@@ -32,6 +32,9 @@ func NextStatus(seen Seen) corev1.PodStatus {
 	pod, b := seen.Pod, behaviorOf(seen.Pod.Annotations)
 	next := begin(seen)
 	switch {
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+		next.Phase, next.Reason, next.Message = pod.Status.Phase, pod.Status.Reason, pod.Status.Message
+		end(&next, pod, seen.Now, 0, "Completed")
 	case pod.DeletionTimestamp != nil:
 		next.Phase = corev1.PodSucceeded
 		end(&next, pod, seen.Now, 0, "Completed")

@@ -25,7 +25,7 @@ type life struct {
 func newLife(t *testing.T, mods ...func(*corev1.Pod)) *life {
 	t.Helper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "arena-0", UID: "1", Annotations: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "arena-0", UID: "1", ResourceVersion: "7", Annotations: map[string]string{}},
 		Spec: corev1.PodSpec{
 			NodeName:      "node-0",
 			RestartPolicy: corev1.RestartPolicyAlways,
@@ -357,6 +357,18 @@ func TestDeletedPodThatIsHeldStops(t *testing.T) {
 	l := newLife(t).step()
 	l.pod.DeletionTimestamp = &metav1.Time{Time: start}
 	l.step().want(summary{Phase: corev1.PodSucceeded, Ready: corev1.ConditionFalse, Game: "Completed", GameImage: "game:1"})
+}
+
+func TestEndedPodStaysAsItEnded(t *testing.T) {
+	t.Parallel()
+	l := newLife(t).step().annotate(AnnotationFailReason, "Evicted")
+	before := l.pod.Status.DeepCopy()
+	l.annotate(AnnotationFailReason, "")
+	l.pod.DeletionTimestamp = &metav1.Time{Time: start}
+	l.step()
+	if diff := cmp.Diff(before, &l.pod.Status); diff != "" {
+		t.Errorf("status (-before +after):\n%s", diff)
+	}
 }
 
 func TestPodOfAJobRunsOnceAndSucceeds(t *testing.T) {
