@@ -17,7 +17,7 @@ import (
 // shipped is the file that OpenKruiseGame v1.0.0 installs. Source: network-framework.md, section 4.2.
 func shipped(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "openkruisegame-1.0.0.toml"))
+	data, err := os.ReadFile(filepath.Join("..", "test", "samples", "config.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}

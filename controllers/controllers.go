@@ -5,13 +5,13 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/berthgames/berth/config"
 	"github.com/berthgames/berth/controllers/gameserver"
+	"github.com/berthgames/berth/controllers/gameserverset"
 	"github.com/berthgames/berth/internal/index"
 	"github.com/berthgames/berth/network/framework"
 )
@@ -38,10 +38,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		NetworkWait: o.NetworkWait.Total,
 		StartGrace:  gameserver.DefaultStartGrace,
 	})
-	for _, controller := range []interface{ SetupWithManager(ctrl.Manager) error }{gameServers} {
-		if err := controller.SetupWithManager(mgr); err != nil {
-			return fmt.Errorf("adding a controller: %w", err)
-		}
+	if err := gameServers.SetupWithManager(mgr); err != nil {
+		return err
 	}
-	return nil
+	sets := gameserverset.New(gameserverset.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clk, Events: mgr.GetEventRecorder(gameserverset.Name),
+	})
+	return sets.SetupWithManager(mgr, o.GameServerSetWorkers)
 }

@@ -28,7 +28,8 @@ import (
 
 // Options are what the webhook server is made from.
 type Options struct {
-	// Port is where it listens.
+	// Host and Port are where it listens; an empty Host is all addresses.
+	Host string
 	Port int
 	// Certs say where its certificate comes from.
 	Certs certs.Options
@@ -49,7 +50,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return err
 	}
 
-	server := webhook.NewServer(webhook.Options{Port: o.Port, CertDir: o.Certs.Dir, CertName: certs.CertFile, KeyName: certs.KeyFile})
+	server := webhook.NewServer(webhook.Options{Host: o.Host, Port: o.Port, CertDir: o.Certs.Dir, CertName: certs.CertFile, KeyName: certs.KeyFile})
 	server.Register(pod.Path, &admission.Webhook{Handler: pod.New(pod.Options{
 		Live: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Plugins: o.Plugins, Namespace: o.Namespace, Metrics: podMetrics,
 	})})

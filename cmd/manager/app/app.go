@@ -100,7 +100,7 @@ func Run(ctx context.Context, p Process) error {
 		return fmt.Errorf("setting up controllers: %w", err)
 	}
 	if err := webhook.Setup(ctx, mgr, webhook.Options{
-		Port: options.WebhookPort, Certs: options.certs(), Plugins: plugins, Namespace: options.Namespace,
+		Host: options.webhookHost, Port: options.WebhookPort, Certs: options.certs(), Plugins: plugins, Namespace: options.Namespace,
 	}); err != nil {
 		return fmt.Errorf("setting up the webhook: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,13 +36,15 @@ type Options struct {
 	ProviderConfig string
 
 	WebhookPort             int
+	WebhookBindAddress      string
 	WebhookCertsDir         string
 	WebhookServiceNamespace string
 	WebhookServiceName      string
 	EnableCertGeneration    bool
 
-	log   zap.Options
-	flags *flag.FlagSet
+	webhookHost string
+	log         zap.Options
+	flags       *flag.FlagSet
 }
 
 // withoutEffect are flags of upstream that are accepted, so that its arguments start this manager, and do nothing.
@@ -75,7 +79,8 @@ func NewOptions() *Options {
 	fs.IntVar(&o.GameServerWorkers, "gameserver-workers", 10, "GameServers, and networks of pods, that are worked on at the same time")
 	fs.IntVar(&o.GameServerSetWorkers, "gameserverset-workers", 10, "GameServerSets that are worked on at the same time")
 	fs.StringVar(&o.ProviderConfig, "provider-config", "/etc/kruise-game/config.toml", "file that says which network providers are on, and their ports")
-	fs.IntVar(&o.WebhookPort, "webhook-port", 9876, "port of the admission webhook")
+	fs.IntVar(&o.WebhookPort, "webhook-port", 9876, "port of the admission webhook, on all addresses")
+	fs.StringVar(&o.WebhookBindAddress, "webhook-bind-address", "", "address of the admission webhook, host:port; empty is all addresses at --webhook-port")
 	fs.StringVar(&o.WebhookCertsDir, "webhook-server-certs-dir", "/tmp/webhook-certs/", "folder of tls.crt and tls.key; written when certificates are generated, so it must be writable then")
 	fs.StringVar(&o.WebhookServiceNamespace, "webhook-service-namespace", "kruise-game-system", "namespace of the webhook's Service and of the certificate's Secret")
 	fs.StringVar(&o.WebhookServiceName, "webhook-service-name", "kruise-game-webhook-service", "name of the webhook's Service")
@@ -102,7 +107,24 @@ func (o *Options) Parse(args []string) error {
 	if o.flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", o.flags.Arg(0))
 	}
-	return o.validate()
+	return errors.Join(o.webhookAddress(), o.validate())
+}
+
+// webhookAddress takes --webhook-bind-address apart; its port wins over --webhook-port.
+func (o *Options) webhookAddress() error {
+	if o.WebhookBindAddress == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(o.WebhookBindAddress)
+	if err != nil {
+		return fmt.Errorf("--webhook-bind-address=%s: must be host:port", o.WebhookBindAddress)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return fmt.Errorf("--webhook-bind-address=%s: the port must be a number", o.WebhookBindAddress)
+	}
+	o.webhookHost, o.WebhookPort = host, number
+	return nil
 }
 
 func (o *Options) validate() error {
