@@ -110,6 +110,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (*Certificates, err
 		IsReady:               make(chan struct{}),
 		FieldOwner:            o.FieldOwner,
 		RequireLeaderElection: true,
+		// Otherwise the rotator's start and its controller both make the first certificate, and one of them fails.
+		EnableReadinessCheck: true,
 		Webhooks: []rotator.WebhookInfo{
 			{Name: MutatingConfiguration, Type: rotator.Mutating},
 			{Name: ValidatingConfiguration, Type: rotator.Validating},
