@@ -28,9 +28,14 @@ func NewClient(dir state.Dir) *Client {
 		}
 		defer func() { _ = folder.Close() }() // only read
 		var d net.Dialer
-		return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), Socket))
+		return d.DialContext(ctx, "unix", procPath(folder))
 	}
 	return &Client{http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// procPath returns a short path of the socket in an open folder.
+func procPath(folder *os.File) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), Socket)
 }
 
 // Status returns what the playground is doing.
