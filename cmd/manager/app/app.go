@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -162,7 +163,11 @@ func newManager(o *Options, getenv func(string) string) (ctrl.Manager, error) {
 }
 
 func clusterConfig(o *Options) (*rest.Config, error) {
-	cluster, err := clientconfig.GetConfig()
+	find := clientconfig.GetConfig
+	if o.Kubeconfig != "" {
+		find = func() (*rest.Config, error) { return clientcmd.BuildConfigFromFlags("", o.Kubeconfig) }
+	}
+	cluster, err := find()
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}

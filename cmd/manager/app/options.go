@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	clientconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
@@ -34,6 +33,7 @@ type Options struct {
 	GameServerSetWorkers int
 
 	ProviderConfig string
+	Kubeconfig     string
 
 	WebhookPort             int
 	WebhookBindAddress      string
@@ -94,7 +94,7 @@ func NewOptions() *Options {
 		}
 		fs.String(name, "", help)
 	}
-	clientconfig.RegisterFlags(fs)
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "file that says how to reach the cluster; empty is the KUBECONFIG variable, else the cluster this runs in")
 	o.log.BindFlags(fs)
 	return o
 }
