@@ -5,8 +5,6 @@ package ports
 import (
 	"fmt"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // ExhaustedError says that fewer numbers are free than are needed. Its text is shown to people in admission messages,
@@ -16,13 +14,13 @@ import (
 type ExhaustedError struct {
 	// Kind names what the numbers are, in the singular: "host port", "load-balancer port".
 	Kind string
-	// Protocols are those every number must be free in; empty leaves the parenthesis out.
-	Protocols []corev1.Protocol
+	// Protocols are those the numbers are wanted in; the empty set leaves the parenthesis out.
+	Protocols Protocols
 	// Range is where the numbers were looked for.
 	Range Range
 	// Want is how many different numbers are needed, Free how many there are.
 	Want, Free int
-	// Where names the place: "node n1", "this node", "every eligible node". Empty leaves it out.
+	// Where names the place, with its preposition: "on node n1", "on any of the 3 nodes it may use". Empty leaves it out.
 	Where string
 }
 
@@ -33,16 +31,13 @@ func (e *ExhaustedError) Error() string {
 	if e.Want != 1 {
 		b.WriteByte('s')
 	}
-	if len(e.Protocols) > 0 {
-		names := make([]string, len(e.Protocols))
-		for i, p := range e.Protocols {
-			names[i] = string(p)
-		}
-		fmt.Fprintf(&b, " (%s)", strings.Join(names, "+"))
+	if e.Protocols != 0 {
+		fmt.Fprintf(&b, " (%s)", e.Protocols)
 	}
 	fmt.Fprintf(&b, " in %s wanted, %d free", e.Range, e.Free)
 	if e.Where != "" {
-		fmt.Fprintf(&b, " on %s", e.Where)
+		b.WriteByte(' ')
+		b.WriteString(e.Where)
 	}
 	return b.String()
 }
