@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/berthgames/berth/playground/internal/nodes"
 )
@@ -30,11 +31,14 @@ func (a *app) nodesAdd() *cobra.Command {
 			if len(invalid) > 0 {
 				return invalid.ToAggregate()
 			}
-			client, err := a.client()
+			client, config, err := a.client()
 			if err != nil {
 				return err
 			}
 			if err := nodes.Apply(cmd.Context(), client, options); err != nil {
+				return err
+			}
+			if err := nodes.ApplyProbes(cmd.Context(), config, options); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d nodes ready\n", options.Count)
@@ -51,7 +55,7 @@ func (a *app) nodesDelete() *cobra.Command {
 		Short: "Delete nodes; their pods go as in any cluster that loses a machine",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			client, err := a.client()
+			client, _, err := a.client()
 			if err != nil {
 				return err
 			}
@@ -64,19 +68,19 @@ func (a *app) nodesDelete() *cobra.Command {
 	}
 }
 
-// client returns the administrator's client of a playground that runs.
-func (a *app) client() (kubernetes.Interface, error) {
+// client returns the administrator's client of a playground that runs, and what it is made from.
+func (a *app) client() (kubernetes.Interface, *rest.Config, error) {
 	dir, _, err := a.running()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	config, err := admin(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("building client: %w", err)
+		return nil, nil, fmt.Errorf("building client: %w", err)
 	}
-	return client, nil
+	return client, config, nil
 }

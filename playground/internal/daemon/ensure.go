@@ -38,10 +38,13 @@ func (d *Daemon) Ensure(ctx context.Context, o control.Options) error {
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return d.ensureNodes(ctx, config, wanted) })
-	group.Go(func() error { return d.ensureKruise(ctx, config, o) })
-	return group.Wait()
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() error { return d.ensureNodes(both, config, wanted) })
+	group.Go(func() error { return d.ensureKruise(both, config, o) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return nodes.ApplyProbes(ctx, config, wanted)
 }
 
 func (d *Daemon) ensureNodes(ctx context.Context, config *rest.Config, o nodes.Options) error {

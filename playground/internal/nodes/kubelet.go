@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -51,7 +52,7 @@ func RunKubelets(ctx context.Context, o KubeletOptions) error {
 		level = log.LevelInfo
 	}
 	ctx = log.NewContext(ctx, log.NewLogger(o.Log, level))
-	config, err := kubeletConfig(o)
+	config, err := kubeletConfig(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func RunKubelets(ctx context.Context, o KubeletOptions) error {
 	return nil
 }
 
-func kubeletConfig(o KubeletOptions) (controllers.Config, error) {
+func kubeletConfig(ctx context.Context, o KubeletOptions) (controllers.Config, error) {
 	clients, err := kwokclient.NewClientset("", o.Kubeconfig)
 	if err != nil {
 		return controllers.Config{}, fmt.Errorf("building clients: %w", err)
@@ -86,16 +87,20 @@ func kubeletConfig(o KubeletOptions) (controllers.Config, error) {
 	if err != nil {
 		return controllers.Config{}, fmt.Errorf("building raw client: %w", err)
 	}
+	network, err := newNetwork(ctx, typed)
+	if err != nil {
+		return controllers.Config{}, err
+	}
 	return controllers.Config{
 		Clock:                             o.Clock,
 		ID:                                identity,
 		TypedClient:                       typed,
 		RESTClient:                        restClient,
 		ManageNodesWithAnnotationSelector: annotationFake + "=fake",
-		// Only for nodes without pod blocks of their own, which Apply does not make.
-		CIDR:                          "10.64.0.0/10",
-		LocalStages:                   stages(),
-		FuncMap:                       templateFuncs(o.Clock),
+		LocalStages:                       stages(),
+		FuncMap: templateFuncs(o.Clock, func(pod *corev1.Pod) (hostIPs, podIPs []string, err error) {
+			return network.addresses(ctx, pod)
+		}),
 		PodPlayStageParallelism:       podWorkers,
 		NodePlayStageParallelism:      nodeWorkers,
 		NodeLeaseParallelism:          leaseWorkers,

@@ -8,35 +8,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/kwok/pkg/utils/gotpl"
 )
 
-// rememberedPods is for how many pods the addresses are known before the API server has them.
-const rememberedPods = 1 << 15
+// addressesOf returns the addresses of a pod's node and of the pod.
+type addressesOf func(*corev1.Pod) (hostIPs, podIPs []string, err error)
 
-// templateFuncs are the functions that the templates of the stages call. Those that make patches get objects in the
-// shape of decoded JSON and return strategic merge patches as text.
-func templateFuncs(clock clock.PassiveClock) gotpl.FuncMap {
-	// A write that fails is repeated with the same addresses, so that none is lost for the pool.
-	addresses := lru.New(rememberedPods)
+// templateFuncs are the functions that the templates of the stages call. They get objects in the shape of decoded JSON
+// and return strategic merge patches as text.
+func templateFuncs(clock clock.PassiveClock, addresses addressesOf) gotpl.FuncMap {
 	return gotpl.FuncMap{
-		"KnownPodIPs": func(uid string) []string {
-			ips, _ := addresses.Get(uid)
-			known, _ := ips.([]string)
-			return known
-		},
-		"RememberPodIPs": func(uid string, ips []string) []string {
-			addresses.Add(uid, ips)
-			return ips
-		},
-		"PodPatch": func(object any, hostIPs, podIPs []string) (string, error) {
-			pod := &corev1.Pod{}
-			if err := convert(object, pod); err != nil {
+		"PodPatch": func(object any) (string, error) {
+			seen := Seen{Pod: &corev1.Pod{}, Now: clock.Now()}
+			if err := convert(object, seen.Pod); err != nil {
 				return "", err
 			}
-			status := NextStatus(Seen{Pod: pod, HostIPs: hostIPs, PodIPs: podIPs, Now: clock.Now()})
-			return podPatch(pod, status)
+			if seen.Pod.Status.PodIP == "" {
+				var err error
+				if seen.HostIPs, seen.PodIPs, err = addresses(seen.Pod); err != nil {
+					return "", err
+				}
+			}
+			return podPatch(seen.Pod, NextStatus(seen))
 		},
 		"NodePatch": func(object any) (string, error) {
 			node := &corev1.Node{}

@@ -10,8 +10,10 @@ import (
 	kruisev1alpha1 "github.com/openkruise/kruise-api/apps/v1alpha1"
 	kruiseclient "github.com/openkruise/kruise-api/client/clientset/versioned"
 	kruiseinformers "github.com/openkruise/kruise-api/client/informers/externalversions"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -189,4 +191,28 @@ func (r *ProbeReporter) sync(ctx context.Context, name string) error {
 		return fmt.Errorf("updating status of NodePodProbe %s: %w", name, err)
 	}
 	return nil
+}
+
+// ApplyProbes makes sure that the nodes of one group, which must exist, have NodePodProbes. OpenKruise makes them too,
+// but some seconds later, and until then it passes over the pods on such a node for good when it looks at a
+// PodProbeMarker (version 1.8.0, updateNodePodProbes). Where OpenKruise is not installed there is nothing to do.
+// config should have no rate limit.
+func ApplyProbes(ctx context.Context, config *rest.Config, o Options) error {
+	kruise, err := kruiseclient.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("building client of OpenKruise: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range o.Count {
+		group.Go(func() error {
+			probes := &kruisev1alpha1.NodePodProbe{ObjectMeta: metav1.ObjectMeta{Name: plan{options: o}.name(i)}}
+			_, err := kruise.AppsV1alpha1().NodePodProbes().Create(ctx, probes, metav1.CreateOptions{FieldManager: fieldManager})
+			if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+				return fmt.Errorf("creating NodePodProbe %s: %w", probes.Name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }

@@ -36,15 +36,10 @@ const (
 	queryPhase   = `.status.phase`
 )
 
-// Templates call the functions of templateFuncs and, for addresses, those of KWOK. PodIPsWith takes a new address from
-// the pool with each call, so it is called once per pod; or stops at the first value that is not empty.
+// Templates call the functions of templateFuncs.
 const (
 	templateNode = `{{ NodePatch . }}`
-	templatePod  = `
-{{- if .status.podIP }}{{ PodPatch . nil nil }}
-{{- else }}{{ PodPatch . (NodeIPsWith .spec.nodeName) (or (KnownPodIPs .metadata.uid) (RememberPodIPs .metadata.uid
-	(PodIPsWith .spec.nodeName (or .spec.hostNetwork false) .metadata.uid .metadata.name .metadata.namespace))) }}
-{{- end }}`
+	templatePod  = `{{ PodPatch . }}`
 )
 
 // settleMilliseconds is how long a pod must be left alone before the kubelet looks at it. Pods change several times in a
