@@ -20,7 +20,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
-	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -153,8 +152,6 @@ func newManager(o *Options, getenv func(string) string) (ctrl.Manager, error) {
 		RenewDeadline:                 ptr.To(renewDeadline),
 		RetryPeriod:                   ptr.To(retryPeriod),
 		GracefulShutdownTimeout:       ptr.To(shutdownGrace),
-		// A standby holds everything in its caches, so that it can act at once when it leads.
-		Controller: crconfig.Controller{EnableWarmup: ptr.To(true)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)

@@ -13,7 +13,7 @@ import (
 func TestManagerIsReadyWithACertificateOfItsOwn(t *testing.T) {
 	w := need(t)
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if err := w.get(t.Context(), path); err != nil {
+		if err := get(t.Context(), w.health, path); err != nil {
 			t.Error(err)
 		}
 	}

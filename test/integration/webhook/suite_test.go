@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -104,6 +105,43 @@ type world struct {
 type process struct {
 	command *exec.Cmd
 	ended   chan error
+}
+
+// launch starts a manager with the arguments of w, and with others, which win.
+func (w *world) launch(stderr io.Writer, args ...string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{command: exec.Command(self, slices.Concat(w.args, args)...), ended: make(chan error, 1)}
+	p.command.Env = append(os.Environ(), asManager+"=1")
+	p.command.Stdout, p.command.Stderr = stderr, stderr
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("starting the manager: %w", err)
+	}
+	go func() { p.ended <- p.command.Wait() }()
+	return p, nil
+}
+
+// ready waits until the manager answers at its health address.
+func (p *process) ready(ctx context.Context, health string) error {
+	return expect.Eventually(ctx, patience, "the manager to be ready", func(ctx context.Context) error {
+		select {
+		case err := <-p.ended:
+			p.ended <- err
+			return fmt.Errorf("it ended: %w", err)
+		default:
+			return get(ctx, health, "/readyz")
+		}
+	})
+}
+
+// stop asks the manager to end, as the kubelet does, and returns how it did.
+func (p *process) stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stopping the manager: %w", err)
+	}
+	return <-p.ended
 }
 
 func start() (*world, error) {
@@ -238,42 +276,23 @@ func (w *world) prepare(webhookAddress string) error {
 }
 
 func (w *world) startManager() error {
-	self, err := os.Executable()
+	p, err := w.launch(os.Stderr)
 	if err != nil {
 		return err
 	}
-	p := &process{command: exec.Command(self, w.args...), ended: make(chan error, 1)}
-	p.command.Env = append(os.Environ(), asManager+"=1")
-	p.command.Stdout, p.command.Stderr = os.Stdout, os.Stderr
-	if err := p.command.Start(); err != nil {
-		return fmt.Errorf("starting the manager: %w", err)
-	}
-	go func() { p.ended <- p.command.Wait() }()
 	w.manager = p
-	return expect.Eventually(context.Background(), patience, "the manager to be ready", func(ctx context.Context) error {
-		select {
-		case err := <-p.ended:
-			p.ended <- err
-			return fmt.Errorf("it ended: %w", err)
-		default:
-			return w.get(ctx, "/readyz")
-		}
-	})
+	return p.ready(context.Background(), w.health)
 }
 
-// stopManager asks the manager to end, as the kubelet does, and returns how it did.
 func (w *world) stopManager() error {
 	p := w.manager
 	w.manager = nil
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stopping the manager: %w", err)
-	}
-	return <-p.ended
+	return p.stop()
 }
 
-// get asks the health server of the manager.
-func (w *world) get(ctx context.Context, path string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.health+path, nil)
+// get asks a health server.
+func get(ctx context.Context, health, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+health+path, nil)
 	if err != nil {
 		return err
 	}
