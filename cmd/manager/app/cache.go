@@ -50,8 +50,8 @@ func cacheOptions(o *Options) cache.Options {
 	return options
 }
 
-// slimPod drops managedFields, and of pods that are no game servers everything but who they are, where they run, and
-// which ports of their node they hold. A cluster may have many times more of them than of ours.
+// slimPod drops managedFields, and of pods that are no game servers everything but who they are, where they run or may
+// run, and what they take of their node: host ports and resources. A cluster may have many times more of them than of ours.
 func slimPod(obj any) (any, error) {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -62,29 +62,40 @@ func slimPod(obj any) (any, error) {
 		return pod, nil
 	}
 	pod.Annotations = nil
-	pod.Spec = corev1.PodSpec{
+	slim := corev1.PodSpec{
 		NodeName:       pod.Spec.NodeName,
 		HostNetwork:    pod.Spec.HostNetwork,
-		InitContainers: portsOnly(pod.Spec.InitContainers),
-		Containers:     portsOnly(pod.Spec.Containers),
+		Overhead:       pod.Spec.Overhead,
+		Resources:      pod.Spec.Resources,
+		InitContainers: takenBy(pod.Spec.InitContainers),
+		Containers:     takenBy(pod.Spec.Containers),
 	}
+	if slim.NodeName == "" {
+		slim.NodeSelector = pod.Spec.NodeSelector
+		slim.Affinity = pod.Spec.Affinity
+		slim.Tolerations = pod.Spec.Tolerations
+	}
+	pod.Spec = slim
 	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
 	return pod, nil
 }
 
-// portsOnly keeps host ports, and of init containers whether they keep running.
-func portsOnly(containers []corev1.Container) []corev1.Container {
+// takenBy keeps host ports and requests, and of init containers whether they keep running.
+func takenBy(containers []corev1.Container) []corev1.Container {
 	var kept []corev1.Container
 	for i := range containers {
-		c := &containers[i]
-		var ports []corev1.ContainerPort
-		for _, port := range c.Ports {
+		c := corev1.Container{
+			Name:          containers[i].Name,
+			RestartPolicy: containers[i].RestartPolicy,
+			Resources:     corev1.ResourceRequirements{Requests: containers[i].Resources.Requests},
+		}
+		for _, port := range containers[i].Ports {
 			if port.HostPort != 0 {
-				ports = append(ports, port)
+				c.Ports = append(c.Ports, port)
 			}
 		}
-		if len(ports) > 0 {
-			kept = append(kept, corev1.Container{Name: c.Name, Ports: ports, RestartPolicy: c.RestartPolicy})
+		if len(c.Ports) > 0 || len(c.Resources.Requests) > 0 {
+			kept = append(kept, c)
 		}
 	}
 	return kept

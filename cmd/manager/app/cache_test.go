@@ -7,22 +7,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 )
 
-func fullPod(labels map[string]string) *corev1.Pod {
+func fullPod(labels map[string]string, node string) *corev1.Pod {
+	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "p", UID: "u", ResourceVersion: "7", Labels: labels, Annotations: map[string]string{"a": "b"},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "somebody"}},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: "node", HostNetwork: true, SchedulerName: "default-scheduler",
+			NodeName: node, HostNetwork: true, SchedulerName: "default-scheduler", NodeSelector: map[string]string{"zone": "a"},
+			Tolerations: []corev1.Toleration{{Key: "k"}},
 			Containers: []corev1.Container{
-				{Name: "a", Image: "a:1", Ports: []corev1.ContainerPort{{ContainerPort: 1}, {ContainerPort: 2, HostPort: 3, HostIP: "10.0.0.1", Protocol: corev1.ProtocolUDP}}},
-				{Name: "b", Image: "b:1"},
+				{Name: "ports", Image: "a:1", Ports: []corev1.ContainerPort{{ContainerPort: 1}, {ContainerPort: 2, HostPort: 3, HostIP: "10.0.0.1", Protocol: corev1.ProtocolUDP}}},
+				{Name: "requests", Image: "b:1", Resources: corev1.ResourceRequirements{Requests: requests, Limits: requests}},
+				{Name: "neither", Image: "c:1"},
 			},
 		},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.2"},
@@ -32,9 +36,9 @@ func fullPod(labels map[string]string) *corev1.Pod {
 func TestSlimPodKeepsGameServers(t *testing.T) {
 	t.Parallel()
 	owned := map[string]string{gamev1alpha1.GameServerOwnerGssKey: "arena"}
-	want := fullPod(owned)
+	want := fullPod(owned, "node")
 	want.ManagedFields = nil
-	got, err := slimPod(fullPod(owned))
+	got, err := slimPod(fullPod(owned, "node"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +47,29 @@ func TestSlimPodKeepsGameServers(t *testing.T) {
 	}
 }
 
-func TestSlimPodKeepsTheHostPortsOfOthers(t *testing.T) {
+func TestSlimPodKeepsWhatOthersTakeOfANode(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"app": "web"}
-	want := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", ResourceVersion: "7", Labels: labels},
-		Spec: corev1.PodSpec{NodeName: "node", HostNetwork: true, Containers: []corev1.Container{
-			{Name: "a", Ports: []corev1.ContainerPort{{ContainerPort: 2, HostPort: 3, HostIP: "10.0.0.1", Protocol: corev1.ProtocolUDP}}},
-		}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning},
-	}
-	got, err := slimPod(fullPod(labels))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("pod (-want +got):\n%s", diff)
+	for _, node := range []string{"node", ""} {
+		full := fullPod(labels, node)
+		want := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", ResourceVersion: "7", Labels: labels},
+			Spec: corev1.PodSpec{NodeName: node, HostNetwork: true, Containers: []corev1.Container{
+				{Name: "ports", Ports: full.Spec.Containers[0].Ports[1:]},
+				{Name: "requests", Resources: corev1.ResourceRequirements{Requests: full.Spec.Containers[1].Resources.Requests}},
+			}},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning},
+		}
+		if node == "" { // where it may run matters until it runs
+			want.Spec.NodeSelector, want.Spec.Tolerations = full.Spec.NodeSelector, full.Spec.Tolerations
+		}
+		got, err := slimPod(fullPod(labels, node))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("pod on node %q (-want +got):\n%s", node, diff)
+		}
 	}
 }
 
