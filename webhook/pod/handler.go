@@ -31,9 +31,9 @@ import (
 // Path is where the API server sends pods. It is upstream's, so that configurations of both work.
 const Path = "/mutate-v1-pod"
 
-// AdmitLimit is how long a network plugin may take. It leaves the API server's limit of 10 s room for an answer that
+// AnswerLimit is how long an answer may take. It leaves room within the API server's limit of 10 s for a refusal that
 // says why. Source: network-framework.md, section 7.1.
-const AdmitLimit = 8 * time.Second
+const AnswerLimit = 8 * time.Second
 
 // Options are what a Handler is made from.
 type Options struct {
@@ -46,7 +46,7 @@ type Options struct {
 	Plugins *framework.Registry
 	// Namespace, when not empty, is the only namespace the manager works in; pods elsewhere pass with a warning.
 	Namespace string
-	// Limit is how long a network plugin may take; zero means AdmitLimit.
+	// Limit is how long an answer may take; zero means AnswerLimit.
 	Limit time.Duration
 	// Metrics count what plugins answered. May be nil.
 	Metrics *Metrics
@@ -63,7 +63,7 @@ var _ admission.Handler = (*Handler)(nil)
 // New returns a Handler.
 func New(options Options) *Handler {
 	if options.Limit == 0 {
-		options.Limit = AdmitLimit
+		options.Limit = AnswerLimit
 	}
 	return &Handler{options: options, decoder: admission.NewDecoder(options.Scheme)}
 }
@@ -86,6 +86,8 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) admission.R
 		return admission.Allowed("").WithWarnings(warning)
 	}
 
+	ctx, cancel := context.WithTimeout(ctx, h.options.Limit)
+	defer cancel()
 	shaped, warnings, err := h.shape(ctx, pod, req)
 	if err != nil {
 		return refuse(pod, err).WithWarnings(warnings...)
@@ -157,8 +159,6 @@ func (h *Handler) applyOverrides(ctx context.Context, pod *corev1.Pod) ([]string
 // admit lets a plugin shape the pod. The plugin works on a copy: when it is too late, or panics, nobody else sees what it
 // still does to that copy (faults W-2, W-15).
 func (h *Handler) admit(ctx context.Context, name string, admitter framework.Admitter, req framework.AdmitRequest) (*corev1.Pod, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.options.Limit)
-	defer cancel()
 	req.Pod = req.Pod.DeepCopy()
 	done := make(chan error, 1)
 	go func() { done <- callAdmit(ctx, name, admitter, req) }()
