@@ -21,6 +21,7 @@ import (
 
 // pass is what one reconcile sees, and what it notes for its end. Steps bring it up to date as they write.
 type pass struct {
+	now time.Time
 	set *gamev1alpha1.GameServerSet
 	// workload is nil when the set has none of its own.
 	workload *kruisev1beta1.StatefulSet
@@ -66,7 +67,7 @@ func owned(set *gamev1alpha1.GameServerSet) []client.ListOption {
 }
 
 func (r *Reconciler) observe(ctx context.Context, set *gamev1alpha1.GameServerSet) (*pass, error) {
-	p := &pass{set: set}
+	p := &pass{now: r.clock.Now(), set: set}
 	key := client.ObjectKeyFromObject(set)
 	var err error
 	if p.workload, err = getOrNil(ctx, r.client, key, &kruisev1beta1.StatefulSet{}); err != nil {

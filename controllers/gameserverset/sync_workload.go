@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	kruisev1beta1 "github.com/openkruise/kruise-api/apps/v1beta1"
 	"k8s.io/klog/v2"
@@ -68,7 +67,7 @@ func (r *Reconciler) createWorkload(ctx context.Context, p *pass) error {
 	if err != nil {
 		return p.foundInvalidIDs(err)
 	}
-	if left := probesWaitLeft(p.set, p.probes, r.clock.Now()); !p.probesSettled && left > 0 {
+	if left := probesWaitLeft(p.set, p.probes, p.now); !p.probesSettled && left > 0 {
 		p.recheck(left)
 		p.found(finding{condition: gamev1alpha1.WorkloadReadyCondition, reason: ReasonWaitingForProbes,
 			message: fmt.Sprintf("StatefulSet %s is created when OpenKruise has seen the probes, or after %s", p.set.Name, probesPatience)})
@@ -160,14 +159,17 @@ func (r *Reconciler) updateWorkload(ctx context.Context, p *pass) error {
 		c.scale, c.badAnnotation = false, false
 		p.found(*p.noPlan)
 	}
-	if err := r.writeWorkload(ctx, p, c, plan); err != nil {
+	refusedUpdate, err := r.writeWorkload(ctx, p, c, plan)
+	if err != nil {
 		return err
 	}
 	p.foundFine()
 	if c.scale || c.badAnnotation {
-		return r.recordReserve(ctx, p, plan, c)
+		if err := r.recordReserve(ctx, p, plan, c); err != nil {
+			return err
+		}
 	}
-	return nil
+	return refusedUpdate
 }
 
 // kill lowers replicas by the servers in opsState Kill. Nothing else of the set is written, and only on top of the
@@ -221,16 +223,14 @@ func (r *Reconciler) planVerified(ctx context.Context, p *pass, in *ScaleInput) 
 
 // writeWorkload scales and updates the workload in one write. When OpenKruise refuses that, the update must not keep the
 // set from scaling; a hook or a claim policy that came together with the new size holds for the servers that leave.
-func (r *Reconciler) writeWorkload(ctx context.Context, p *pass, c change, plan ScalePlan) error {
-	err := r.patchWorkload(ctx, p, c, plan)
+// refusedUpdate is why only the scaling was written.
+func (r *Reconciler) writeWorkload(ctx context.Context, p *pass, c change, plan ScalePlan) (refusedUpdate, err error) {
+	err = r.patchWorkload(ctx, p, c, plan)
 	if _, refused := refusal(err); !refused || !c.scale || !c.update {
-		return err
+		return nil, err
 	}
 	c.update, c.scaling = false, true
-	if scaleErr := r.patchWorkload(ctx, p, c, plan); scaleErr != nil {
-		return scaleErr
-	}
-	return err
+	return err, r.patchWorkload(ctx, p, c, plan)
 }
 
 func (r *Reconciler) patchWorkload(ctx context.Context, p *pass, c change, plan ScalePlan) error {
@@ -246,7 +246,6 @@ func (r *Reconciler) patchWorkload(ctx context.Context, p *pass, c change, plan 
 			return err
 		}
 	}
-	scales := c.in.Replicas != c.in.WorkloadReplicas || !slices.Equal(before.Spec.ReserveOrdinals, after.Spec.ReserveOrdinals)
 	wrote, err := apply.Object(ctx, r.client, before, after, apply.WithOptimisticLock())
 	if err != nil {
 		return fmt.Errorf("updating StatefulSet %s: %w", before.Name, err)
@@ -255,10 +254,10 @@ func (r *Reconciler) patchWorkload(ctx context.Context, p *pass, c change, plan 
 	if !wrote {
 		return nil
 	}
-	if c.scale && scales {
+	if members := c.in.members(); c.scale && !plan.Keep.Equal(members) {
 		log.FromContext(ctx).V(2).Info("Scaled the workload", "workload", klog.KObj(after), "from", c.in.WorkloadReplicas,
 			"to", c.in.Replicas, "keep", plan.Keep.String(), "reserve", plan.Reserve.String())
-		r.report(p.set).scaled(c.in.WorkloadReplicas, c.in.Replicas, c.in.members(), plan.Keep)
+		r.report(p.set).scaled(c.in.WorkloadReplicas, c.in.Replicas, members, plan.Keep)
 	}
 	if c.update {
 		r.report(p.set).workloadUpdated()
