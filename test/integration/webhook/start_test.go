@@ -110,8 +110,11 @@ func TestManagerNamesTheFilesItMisses(t *testing.T) {
 // B19: upstream's process looked healthy when it could not listen.
 func TestManagerEndsWhenAPortIsTaken(t *testing.T) {
 	w := need(t)
-	taken := map[string]string{"webhook": w.args[3], "health": w.args[4], "metrics": "--metrics-bind-address=" + w.health}
-	for name, flag := range taken {
+	for name, flag := range map[string]string{
+		"webhook": "--webhook-bind-address=" + w.webhook,
+		"health":  "--health-probe-bind-address=" + w.health,
+		"metrics": "--metrics-bind-address=" + w.health,
+	} {
 		t.Run(name, func(t *testing.T) {
 			args, _ := second(t)
 			if said := ends(t, w, append(args, flag)...); !strings.Contains(said, "address already in use") {

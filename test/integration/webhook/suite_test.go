@@ -97,7 +97,8 @@ type world struct {
 	config  *rest.Config
 	manager *process
 	dir     string
-	health  string
+	health  string // address of the health server
+	webhook string // address of the webhook server
 	args    []string
 }
 
@@ -204,8 +205,8 @@ func kruiseCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 // install creates what manifests/default holds, with the webhook configurations led to this process: there is no network
 // of Services here. What nobody runs is left out.
 func (w *world) install() error {
-	webhookAddress, err := freeAddress()
-	if err != nil {
+	var err error
+	if w.webhook, err = freeAddress(); err != nil {
 		return err
 	}
 	objects, err := manifests.Render("default")
@@ -218,18 +219,18 @@ func (w *world) install() error {
 			continue // installed by envtest
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
 			for i := range o.Webhooks {
-				leadHere(&o.Webhooks[i].ClientConfig, webhookAddress)
+				leadHere(&o.Webhooks[i].ClientConfig, w.webhook)
 			}
 		case *admissionregistrationv1.ValidatingWebhookConfiguration:
 			for i := range o.Webhooks {
-				leadHere(&o.Webhooks[i].ClientConfig, webhookAddress)
+				leadHere(&o.Webhooks[i].ClientConfig, w.webhook)
 			}
 		}
 		if err := w.client.Create(context.Background(), object); err != nil {
 			return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 		}
 	}
-	return w.prepare(webhookAddress)
+	return w.prepare()
 }
 
 func leadHere(c *admissionregistrationv1.WebhookClientConfig, address string) {
@@ -239,7 +240,7 @@ func leadHere(c *admissionregistrationv1.WebhookClientConfig, address string) {
 }
 
 // prepare writes the files of the manager and says its arguments. It knows the cluster as its service account only.
-func (w *world) prepare(webhookAddress string) error {
+func (w *world) prepare() error {
 	var err error
 	if w.dir, err = os.MkdirTemp("", "berth-webhook-test-"); err != nil {
 		return err
@@ -267,7 +268,7 @@ func (w *world) prepare(webhookAddress string) error {
 		"--kubeconfig=" + filepath.Join(w.dir, "kubeconfig"),
 		"--provider-config=" + filepath.Join(w.dir, "config.toml"),
 		"--webhook-server-certs-dir=" + filepath.Join(w.dir, "certs"),
-		"--webhook-bind-address=" + webhookAddress,
+		"--webhook-bind-address=" + w.webhook,
 		"--health-probe-bind-address=" + w.health,
 		"--metrics-bind-address=0",
 		"--zap-log-level=error",
