@@ -44,7 +44,7 @@ build-product: | $(BIN)
 .PHONY: build-playground
 build-playground: | $(BIN)
 	@cd playground && ../hack/step.sh "playground (etcd, API server, controller manager, KWOK)" \
-		go build -ldflags "$$(cat ldflags)" -o $(BIN)/playground ./cmd/playground
+		go build -ldflags "$$(./ldflags.sh)" -o $(BIN)/playground ./cmd/playground
 	@cd playground/kruise && ../../hack/step.sh "OpenKruise manager" go build -o $(BIN)/kruise-manager .
 	@$(BIN)/playground envtest-assets $(BIN)/envtest >/dev/null
 
