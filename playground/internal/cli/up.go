@@ -136,7 +136,6 @@ func up(ctx context.Context, dir state.Dir, o control.Options, out io.Writer) er
 		}
 		return err
 	}
-	fmt.Fprintf(out, "export KUBECONFIG=%s\n", dir.Kubeconfig())
 	return nil
 }
 

@@ -54,11 +54,18 @@ func (c *ControlPlane) Start(ctx context.Context) error {
 		return err
 	}
 	done("keys and certificates made")
-	p, err := c.startStorage(ctx, keys)
-	if err != nil {
-		return err
+	for attempt := 1; ; attempt++ {
+		err := c.try(ctx, keys)
+		var exited *supervisor.ExitedError
+		if err == nil || attempt == attempts || !errors.As(err, &exited) {
+			return err
+		}
+		c.Progress.Say("%v; trying again with other ports", err)
+		c.Supervisor.Remove(program.Scheduler, program.ControllerManager, program.APIServer, program.Etcd)
+		if err := os.RemoveAll(c.Dir.Join("etcd")); err != nil {
+			return fmt.Errorf("removing data of the failed start: %w", err)
+		}
 	}
-	return c.startControllers(ctx, p, keys)
 }
 
 // Owns tells whether a component belongs to the cluster itself.
@@ -95,34 +102,22 @@ func (c *ControlPlane) writeConfigs() error {
 	)
 }
 
-// startStorage starts etcd and the API server, again with other ports when one was taken by somebody else.
-func (c *ControlPlane) startStorage(ctx context.Context, keys *pki) (ports, error) {
-	for attempt := 1; ; attempt++ {
-		p, err := c.tryStorage(ctx, keys)
-		var exited *supervisor.ExitedError
-		if err == nil || attempt == attempts || !errors.As(err, &exited) {
-			return p, err
-		}
-		c.Progress.Say("%v; trying again with other ports", err)
-		c.Supervisor.Remove(program.APIServer, program.Etcd)
-		if err := os.RemoveAll(c.Dir.Join("etcd")); err != nil {
-			return ports{}, fmt.Errorf("removing data of the failed start: %w", err)
-		}
-	}
-}
-
-func (c *ControlPlane) tryStorage(ctx context.Context, keys *pki) (ports, error) {
+// try starts everything on ports of its choice.
+func (c *ControlPlane) try(ctx context.Context, keys *pki) error {
 	p, err := pickPorts()
 	if err != nil {
-		return ports{}, err
+		return err
 	}
 	if err := c.writeKubeconfigs(keys, p.server()); err != nil {
-		return ports{}, err
+		return err
 	}
 	if err := c.start(ctx, c.etcd(p)); err != nil {
-		return ports{}, err
+		return err
 	}
-	return p, c.start(ctx, c.apiServer(p, keys))
+	if err := c.start(ctx, c.apiServer(p, keys)); err != nil {
+		return err
+	}
+	return c.start(ctx, c.controllerManager(p, keys), c.scheduler(p))
 }
 
 // writeKubeconfigs makes a kubeconfig for everybody who has a client certificate, and the daemon's client.
@@ -147,37 +142,22 @@ func (c *ControlPlane) writeKubeconfigs(keys *pki, server string) error {
 	return nil
 }
 
-func (c *ControlPlane) startControllers(ctx context.Context, p ports, keys *pki) error {
-	specs := []supervisor.Spec{c.controllerManager(p, keys), c.scheduler(p)}
+// start starts components at the same time and waits until all are ready.
+func (c *ControlPlane) start(ctx context.Context, specs ...supervisor.Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	done := c.Progress.Step()
 	for _, spec := range specs {
 		if err := c.Supervisor.Add(spec); err != nil {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	for _, spec := range specs {
-		// Both choose no port anew when theirs is taken, they only try again until it is free.
-		if err := c.Supervisor.WaitReady(ctx, spec.Name); err != nil {
+		if err := c.Supervisor.WaitFirstReady(ctx, spec.Name); err != nil {
 			return err
 		}
 		done("%s ready", spec.Name)
 	}
-	return nil
-}
-
-func (c *ControlPlane) start(ctx context.Context, spec supervisor.Spec) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	done := c.Progress.Step()
-	if err := c.Supervisor.Add(spec); err != nil {
-		return err
-	}
-	if err := c.Supervisor.WaitFirstReady(ctx, spec.Name); err != nil {
-		return err
-	}
-	done("%s ready", spec.Name)
 	return nil
 }
 

@@ -117,7 +117,7 @@ func (d *Daemon) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done("playground ready")
+	done("playground ready; export KUBECONFIG=%s", d.dir.Kubeconfig())
 	if err := d.save(func(r *state.Record) { r.Phase = state.Ready }); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 )
 
@@ -20,10 +21,19 @@ const (
 // Host is the only address that the playground listens on.
 const Host = "127.0.0.1"
 
-// Pick returns n different ports, between First and Last, on which nobody listened a moment ago. Somebody else may take one before it
-// is used, so a listener that fails must ask again.
+// Pick returns n different ports, between First and Last, on which nobody listened a moment ago. Somebody else may take
+// one before it is used, so a listener that fails must ask again.
 func Pick(n int) ([]int, error) {
 	return pick(n, rand.IntN(Last-First+1), IsFree)
+}
+
+// Keep returns the ports given if nobody listens on them, so that a restarted process stays where it was; else as many
+// others, and also if there are not n of them.
+func Keep(ports []int, n int) ([]int, error) {
+	if len(ports) == n && !slices.ContainsFunc(ports, func(port int) bool { return !IsFree(port) }) {
+		return ports, nil
+	}
+	return Pick(n)
 }
 
 func pick(n, offset int, free func(int) bool) ([]int, error) {

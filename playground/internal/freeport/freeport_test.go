@@ -56,6 +56,32 @@ func TestIsFreeSeesListeners(t *testing.T) {
 	}
 }
 
+func TestKeepLeavesPortsThatAreTaken(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", Address(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := listener.Addr().(*net.TCPAddr).Port
+	other, err := Keep([]int{taken}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(other) != 1 || other[0] == taken {
+		t.Errorf("got %v in the place of port %d, which is in use", other, taken)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := Keep([]int{taken}, 1)
+	if diff := cmp.Diff([]int{taken}, kept); diff != "" || err != nil {
+		t.Errorf("ports, error %v (-want +got):\n%s", err, diff)
+	}
+	if first, err := Keep(nil, 2); len(first) != 2 || err != nil {
+		t.Errorf("got %v, %v; want two ports", first, err)
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""

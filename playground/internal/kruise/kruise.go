@@ -39,27 +39,30 @@ func Install(ctx context.Context, config *rest.Config) error {
 
 // Spec returns the manager, the program at binary, as a component that runs as its own service account.
 func Spec(dir state.Dir, config *rest.Config, binary string, env []string) (supervisor.Spec, error) {
-	picked, err := freeport.Pick(2)
-	if err != nil {
-		return supervisor.Spec{}, err
-	}
-	ports := kruiseassets.Ports{Webhook: picked[0], Health: picked[1]}
+	// Chosen at every start and read by the probes that follow it.
+	var ports []int
 	certs := dir.Join("kruise-certs")
 	if err := os.MkdirAll(certs, 0o700); err != nil {
 		return supervisor.Spec{}, fmt.Errorf("making folder for certificates: %w", err)
 	}
 	return supervisor.Spec{
 		Name: Component, Log: dir.Log(Component), Grace: 2 * time.Second,
-		Ready: probe.HTTP("http://" + freeport.Address(ports.Health) + kruiseassets.ReadyPath),
+		Ready: func(ctx context.Context) error {
+			return probe.HTTP("http://" + freeport.Address(ports[1]) + kruiseassets.ReadyPath)(ctx)
+		},
 		Command: func(ctx context.Context) (supervisor.Command, error) {
+			var err error
+			if ports, err = freeport.Keep(ports, 2); err != nil {
+				return supervisor.Command{}, err
+			}
 			kubeconfig, err := serviceaccount.Write(ctx, dir, config, kruiseassets.Namespace, kruiseassets.ServiceAccount)
 			if err != nil {
 				return supervisor.Command{}, err
 			}
-			args, more := kruiseassets.Command(kubeconfig, certs, ports)
+			args, more := kruiseassets.Command(kubeconfig, certs, kruiseassets.Ports{Webhook: ports[0], Health: ports[1]})
 			return supervisor.Command{
 				Path: binary, Args: args, Env: slices.Concat(env, more), Dir: dir.Root(),
-				Ports: map[string]int{"webhook": ports.Webhook, "health": ports.Health},
+				Ports: map[string]int{"webhook": ports[0], "health": ports[1]},
 			}, nil
 		},
 	}, nil

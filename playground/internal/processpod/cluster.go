@@ -126,7 +126,7 @@ func (m *Manager) Resolve(address string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading address %s: %w", address, err)
 	}
-	services, err := m.cluster.services.List(labels.Everything())
+	services, err := m.services.List(labels.Everything())
 	if err != nil {
 		return nil, fmt.Errorf("listing services: %w", err)
 	}

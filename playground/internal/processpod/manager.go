@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
@@ -27,10 +28,12 @@ import (
 // Manager keeps the process pods of all Deployments. Safe for concurrent use.
 type Manager struct {
 	dir        state.Dir
-	config     *rest.Config
 	supervisor *supervisor.Supervisor
 	env        []string
-	cluster    *cluster
+	sources    Sources
+	services   corelisters.ServiceLister
+	// kubeconfig writes a kubeconfig for a service account and returns its path.
+	kubeconfig func(ctx context.Context, namespace, account string) (string, error)
 
 	mu        sync.Mutex
 	workloads map[types.NamespacedName]*workload
@@ -47,10 +50,18 @@ type workload struct {
 
 // Start returns a manager that follows the cluster of config until ctx ends. env is what all processes get.
 func Start(ctx context.Context, dir state.Dir, config *rest.Config, s *supervisor.Supervisor, env []string) (*Manager, error) {
-	m := &Manager{dir: dir, config: config, supervisor: s, env: env, workloads: map[types.NamespacedName]*workload{}}
-	var err error
-	m.cluster, err = watch(ctx, config, m.refresh)
-	return m, err
+	m := &Manager{
+		dir: dir, supervisor: s, env: env, workloads: map[types.NamespacedName]*workload{},
+		kubeconfig: func(ctx context.Context, namespace, account string) (string, error) {
+			return serviceaccount.Write(ctx, dir, config, namespace, account)
+		},
+	}
+	cluster, err := watch(ctx, config, m.refresh)
+	if err != nil {
+		return nil, err
+	}
+	m.sources, m.services = cluster, cluster.services
+	return m, nil
 }
 
 // Close ends the replacing of pods and returns when it is over. Pods that run stay.
@@ -125,13 +136,13 @@ func (m *Manager) pods(d *appsv1.Deployment, binaries map[string]string) ([]*pod
 		pods = append(pods, &pod{
 			component: component, revision: revision, template: &d.Spec.Template, binary: binary,
 			folder: m.dir.Join("pods", d.Namespace, name), log: m.dir.Log(component),
-			baseEnv: m.env, sources: m.cluster,
+			baseEnv: m.env, sources: m.sources,
 			identity: identity{
 				namespace: d.Namespace, name: name, uid: string(uuid.NewUUID()), account: account,
 				labels: d.Spec.Template.Labels, annotations: d.Spec.Template.Annotations,
 			},
 			kubeconfig: func(ctx context.Context) (string, error) {
-				return serviceaccount.Write(ctx, m.dir, m.config, d.Namespace, account)
+				return m.kubeconfig(ctx, d.Namespace, account)
 			},
 		})
 	}

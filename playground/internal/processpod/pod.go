@@ -105,23 +105,20 @@ func (p *pod) writeVolumes(ctx context.Context, kubeconfig string) error {
 func (p *pod) choosePorts() (map[int32]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	wanted := declared(p.container())
-	for _, local := range p.ports {
-		if !freeport.IsFree(local) {
-			p.ports = nil
-			break
+	wanted := slices.Sorted(maps.Keys(declared(p.container())))
+	var had []int
+	for _, port := range wanted {
+		if local, ok := p.ports[port]; ok {
+			had = append(had, local)
 		}
 	}
-	if len(p.ports) == len(wanted) {
-		return maps.Clone(p.ports), nil
-	}
-	picked, err := freeport.Pick(len(wanted))
+	locals, err := freeport.Keep(had, len(wanted))
 	if err != nil {
 		return nil, err
 	}
 	p.ports = map[int32]int{}
-	for i, port := range slices.Sorted(maps.Keys(wanted)) {
-		p.ports[port] = picked[i]
+	for i, port := range wanted {
+		p.ports[port] = locals[i]
 	}
 	return maps.Clone(p.ports), nil
 }

@@ -29,7 +29,8 @@ type Spec struct {
 	Revision string
 	// Log is the file that gets the output of all starts.
 	Log string
-	// Ready returns nil when the process does its work. Nil means: ready as soon as it runs.
+	// Ready returns nil when the process does its work. Nil means: ready as soon as it runs. It is never called at the
+	// same time as Command, so both may share variables.
 	Ready func(ctx context.Context) error
 	// Grace is the time between SIGTERM and SIGKILL when the process is stopped. Zero sends SIGKILL at once.
 	Grace time.Duration
