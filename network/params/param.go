@@ -19,7 +19,7 @@ type Parser[T any] struct {
 type Value[C, T any] struct {
 	row    Row
 	parser Parser[T]
-	store  func(c *C, v T)
+	store  func(c *C, v T) []string
 	preset *T
 }
 
@@ -27,7 +27,7 @@ type Value[C, T any] struct {
 func One[C, T any](name string, field func(*C) *T, parser Parser[T]) Value[C, T] {
 	return Value[C, T]{
 		row: Row{Name: name, Type: parser.Type}, parser: parser,
-		store: func(c *C, v T) { *field(c) = v },
+		store: func(c *C, v T) []string { *field(c) = v; return nil },
 	}
 }
 
@@ -35,7 +35,7 @@ func One[C, T any](name string, field func(*C) *T, parser Parser[T]) Value[C, T]
 func Each[C, T any](name string, field func(*C) *[]T, parser Parser[T]) Value[C, T] {
 	return Value[C, T]{
 		row: Row{Name: name, Type: parser.Type, Repeated: true}, parser: parser,
-		store: func(c *C, v T) { *field(c) = append(*field(c), v) },
+		store: func(c *C, v T) []string { *field(c) = append(*field(c), v); return nil },
 	}
 }
 
@@ -79,8 +79,8 @@ func (v Value[C, T]) setDefault(c *C) {
 
 func (v Value[C, T]) parse(c *C, text string) []string {
 	parsed, faults := v.parser.Parse(text)
-	if len(faults) == 0 {
-		v.store(c, parsed)
+	if len(faults) > 0 {
+		return faults
 	}
-	return faults
+	return v.store(c, parsed)
 }

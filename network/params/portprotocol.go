@@ -4,6 +4,7 @@ package params
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,6 +52,27 @@ func PortProtocols[C any](name string, field func(*C) *[]PortProtocol) Value[C, 
 	return One(name, field, PortProtocolsParser())
 }
 
+// PortsOfContainers is a parameter that takes the ports of one container. It may be given several times, also for the same
+// container.
+func PortsOfContainers[C any](name string, field func(*C) *[]ContainerPorts) Value[C, ContainerPorts] {
+	v := Each(name, field, ContainerPortsParser())
+	v.store = func(c *C, more ContainerPorts) []string {
+		all := field(c)
+		i := slices.IndexFunc(*all, func(known ContainerPorts) bool { return known.Container == more.Container })
+		if i < 0 {
+			*all = append(*all, more)
+			return nil
+		}
+		merged := slices.Concat((*all)[i].Ports, more.Ports)
+		if faults := repeated(merged); len(faults) > 0 {
+			return faults
+		}
+		(*all)[i].Ports = merged
+		return nil
+	}
+	return v
+}
+
 // PortProtocolsParser takes "port/protocol,port/protocol,...". The protocol is TCP, UDP, SCTP or TCPUDP in any case, TCP when
 // missing. No port may occur twice in one protocol.
 func PortProtocolsParser() Parser[[]PortProtocol] {
@@ -74,13 +96,9 @@ func ContainerPortsParser() Parser[ContainerPorts] {
 }
 
 func parsePorts(text string, sameAsHost bool) ([]PortProtocol, []string) {
-	if strings.TrimSpace(text) == "" {
-		return nil, []string{"needs at least one port"}
-	}
 	var (
 		items  []PortProtocol
 		faults []string
-		taken  = map[int32]ports.Protocols{}
 	)
 	for part := range strings.SplitSeq(text, ",") {
 		item, fault := parseItem(strings.TrimSpace(part), sameAsHost)
@@ -88,16 +106,22 @@ func parsePorts(text string, sameAsHost bool) ([]PortProtocol, []string) {
 			faults = append(faults, fault)
 			continue
 		}
-		if !item.SameAsHost {
-			if again := taken[item.Port] & item.Protocols; again != 0 {
-				faults = append(faults, fmt.Sprintf("port %d is listed twice for %s", item.Port, again))
-				continue
-			}
-			taken[item.Port] |= item.Protocols
-		}
 		items = append(items, item)
 	}
-	return items, faults
+	return items, append(faults, repeated(items)...)
+}
+
+// repeated reports fixed ports that occur twice in one protocol. Every SameAsHost is a number of its own.
+func repeated(items []PortProtocol) []string {
+	var faults []string
+	taken := map[int32]ports.Protocols{}
+	for _, item := range items {
+		if again := taken[item.Port] & item.Protocols; again != 0 && !item.SameAsHost {
+			faults = append(faults, fmt.Sprintf("port %d/%s is given twice", item.Port, again))
+		}
+		taken[item.Port] |= item.Protocols
+	}
+	return faults
 }
 
 func parseItem(text string, sameAsHost bool) (PortProtocol, string) {

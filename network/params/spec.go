@@ -13,7 +13,8 @@
 //		}
 //	}
 //
-// Names are compared exactly, as upstream does; values are trimmed, and words in them are compared without regard to case.
+// Names are compared exactly, as upstream does. Blanks around names and values do not matter, nor does the case of words in
+// values.
 package params
 
 import (
@@ -78,9 +79,10 @@ func (s Spec[C]) Parse(conf []gamev1alpha1.NetworkConfParams, path *field.Path) 
 	}
 	given := make([]int, len(s))
 	for i, param := range conf {
-		row := slices.IndexFunc(s, func(p Param[C]) bool { return p.answersTo(param.Name) })
+		name := strings.TrimSpace(param.Name)
+		row := slices.IndexFunc(s, func(p Param[C]) bool { return p.answersTo(name) })
 		if row < 0 {
-			found.Warnings = append(found.Warnings, s.unknown(param.Name, path.Index(i).Child("name")))
+			found.Warnings = append(found.Warnings, s.unknown(name, path.Index(i).Child("name")))
 			continue
 		}
 		given[row]++
@@ -89,7 +91,7 @@ func (s Spec[C]) Parse(conf []gamev1alpha1.NetworkConfParams, path *field.Path) 
 			continue
 		}
 		for _, fault := range s[row].parse(&c, strings.TrimSpace(param.Value)) {
-			found.Errors = append(found.Errors, field.Invalid(path.Index(i).Child("value"), param.Value, param.Name+": "+fault))
+			found.Errors = append(found.Errors, field.Invalid(path.Index(i).Child("value"), param.Value, name+": "+fault))
 		}
 	}
 	for i, p := range s {
