@@ -8,10 +8,9 @@ import (
 	"os"
 	"time"
 
+	utilfeature "github.com/openkruise/kruise/pkg/util/feature"
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
-
-	utilfeature "github.com/openkruise/kruise/pkg/util/feature"
 )
 
 // loopback is the only address this manager listens on.

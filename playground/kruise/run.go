@@ -22,13 +22,11 @@ import (
 	webhookutil "github.com/openkruise/kruise/pkg/webhook/util"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/kubernetes/pkg/capabilities"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -90,7 +88,6 @@ func newManager(cfg *rest.Config, opts options) (manager.Manager, error) {
 		RenewDeadline:                 &opts.renewDeadline,
 		RetryPeriod:                   &opts.retryPeriod,
 		NewCache:                      utilclient.NewCache,
-		Cache:                         cache.Options{},
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
 			Host:    loopback,
 			Port:    webhookutil.GetPort(),
@@ -159,13 +156,16 @@ var _ manager.LeaderElectionRunnable = controllers{}
 // NeedLeaderElection is false because adding a controller does not start it: the manager does, when it leads.
 func (c controllers) NeedLeaderElection() bool { return false }
 
-// Start implements manager.Runnable.
+// Start implements manager.Runnable. It returns without error when ctx ends first.
 func (c controllers) Start(ctx context.Context) error {
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
-		return webhook.Checker(nil) == nil, nil
-	})
-	if err != nil {
-		return nil // the manager is stopping
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for webhook.Checker(nil) != nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
 	}
 	if err := controller.SetupWithManager(c.mgr); err != nil {
 		return fmt.Errorf("adding controllers: %w", err)

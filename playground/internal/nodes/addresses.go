@@ -7,8 +7,8 @@ import (
 	"net/netip"
 )
 
-// maxRoom is where counting the addresses of a range stops; no playground needs more.
-const maxRoom = 1 << 40
+// maxRoomBits is where counting the addresses of a range stops; no playground needs more.
+const maxRoomBits = 40
 
 // family is the ranges of one address family in the order in which they are used up.
 type family []netip.Prefix
@@ -78,10 +78,10 @@ func add(a netip.Addr, n uint64) netip.Addr {
 	return sum
 }
 
-// pow2 is 2 to the power of n, 0 for negative n, and at most maxRoom.
+// pow2 is 2 to the power of n, 0 for negative n, and never more than 2 to the power of maxRoomBits.
 func pow2(n int) int {
 	if n < 0 {
 		return 0
 	}
-	return 1 << min(n, 40)
+	return 1 << min(n, maxRoomBits)
 }

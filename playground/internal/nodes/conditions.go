@@ -42,10 +42,10 @@ type verdict struct {
 
 // judgeContainers decides ContainersReady.
 func judgeContainers(next corev1.PodStatus) (v verdict, ok bool) {
-	switch next.Phase {
-	case corev1.PodSucceeded:
+	if next.Phase == corev1.PodSucceeded {
 		return verdict{status: corev1.ConditionFalse, reason: "PodCompleted"}, false
-	case corev1.PodFailed:
+	}
+	if next.Phase == corev1.PodFailed {
 		return verdict{status: corev1.ConditionFalse, reason: "PodFailed"}, false
 	}
 	var unready []string

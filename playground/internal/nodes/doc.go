@@ -7,6 +7,7 @@
 //   - [RunKubelets] is the kubelet of all fake nodes. KWOK watches, waits and patches; what a pod's status becomes is
 //     decided by the pure function [NextStatus].
 //   - [ProbeReporter] stands in for kruise-daemon: it answers the probes of PodProbeMarkers from pod annotations.
+//     [ApplyProbes] makes the objects in which it does.
 //
 // Pods steer their own fate by annotations, see the constants in keys.go.
 package nodes

@@ -135,7 +135,7 @@ func TestNodePatchReportsTroubleAndRecovery(t *testing.T) {
 			if c.Type == corev1.NodeReady && (c.Status != want || !c.LastTransitionTime.Equal(&metav1.Time{Time: since})) {
 				t.Errorf("Ready is %s since %s, want %s since %s", c.Status, c.LastTransitionTime, want, since)
 			}
-			if c.LastHeartbeatTime.Time.Unix() != k.clock.Now().Unix() {
+			if c.LastHeartbeatTime.Unix() != k.clock.Now().Unix() {
 				t.Errorf("heartbeat of %s is %s, want %s", c.Type, c.LastHeartbeatTime, k.clock.Now())
 			}
 		}

@@ -46,8 +46,7 @@ func startCluster(t *testing.T) *cluster {
 	if bin == "" {
 		bin = filepath.Join("..", "..", "..", "bin")
 	}
-	// Not t.TempDir(): sockets live in the state folder, and the path of a socket must be short.
-	state, err := os.MkdirTemp("", "playground")
+	state, err := os.MkdirTemp("", "playground") //nolint:usetesting // holds a socket, whose path must be short
 	if err != nil {
 		t.Fatalf("making state folder: %v", err)
 	}

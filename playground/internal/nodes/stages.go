@@ -8,12 +8,6 @@ import (
 	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 )
 
-// The kinds that have stages.
-var (
-	nodeRef = internalversion.StageResourceRef{APIGroup: "v1", Kind: "Node"}
-	podRef  = internalversion.StageResourceRef{APIGroup: "v1", Kind: "Pod"}
-)
-
 // Queries in the language of jq over a whole object.
 const (
 	// queryNodeSettled is true when condition Ready of a node is what its annotation asks for.
@@ -63,9 +57,14 @@ type rule struct {
 // therefore delays that must not stretch are points in time.
 func stages() map[internalversion.StageResourceRef][]*internalversion.Stage {
 	return map[internalversion.StageResourceRef][]*internalversion.Stage{
-		nodeRef: stagesOf(nodeRef, nodeRules()),
-		podRef:  stagesOf(podRef, podRules()),
+		ref("Node"): stagesOf(ref("Node"), nodeRules()),
+		ref("Pod"):  stagesOf(ref("Pod"), podRules()),
 	}
+}
+
+// ref names a core kind.
+func ref(kind string) internalversion.StageResourceRef {
+	return internalversion.StageResourceRef{APIGroup: "v1", Kind: kind}
 }
 
 func nodeRules() []rule {

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/kwok/pkg/apis/internalversion"
 	"sigs.k8s.io/kwok/pkg/utils/lifecycle"
 )
 
@@ -20,9 +19,9 @@ type played struct {
 	Delay  time.Duration
 }
 
-func play(t *testing.T, ref internalversion.StageResourceRef, object any, annotations map[string]string, now time.Time) played {
+func play(t *testing.T, kind string, object any, annotations map[string]string, now time.Time) played {
 	t.Helper()
-	all, err := lifecycle.NewLifecycle(stages()[ref])
+	all, err := lifecycle.NewLifecycle(stages()[ref(kind)])
 	if err != nil {
 		t.Fatalf("reading stages: %v", err)
 	}
@@ -80,7 +79,7 @@ func TestEveryPodHasAtMostOneStage(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := play(t, podRef, tc.pod, tc.pod.Annotations, start)
+			got := play(t, "Pod", tc.pod, tc.pod.Annotations, start)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("stages (-want +got):\n%s", diff)
 			}
@@ -111,7 +110,7 @@ func TestNodesAreCorrectedAtOnceAndReportedRarely(t *testing.T) {
 			t.Parallel()
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-0", Annotations: tc.annotations}}
 			node.Status.Conditions = tc.conditions
-			got := play(t, nodeRef, node, tc.annotations, start)
+			got := play(t, "Node", node, tc.annotations, start)
 			if diff := cmp.Diff([]string{tc.want}, got.Stages); diff != "" {
 				t.Errorf("stages (-want +got):\n%s", diff)
 			}

@@ -21,14 +21,16 @@ import (
 
 const kruiseModule = "github.com/openkruise/kruise"
 
-// order lists the kinds that are kept, in the order in which they are to be created.
-var order = []string{
-	"Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding",
-	"Secret", "Service", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+// kept lists the kinds that are kept, in the order in which they are to be created.
+func kept() []string {
+	return []string{
+		"Namespace", "CustomResourceDefinition", "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding",
+		"Secret", "Service", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+	}
 }
 
 // left lists the kinds that are dropped on purpose. Any other kind is an error, so that a new version is looked at.
-var left = []string{"Deployment", "DaemonSet"}
+func left() []string { return []string{"Deployment", "DaemonSet"} }
 
 func main() {
 	module := flag.String("kruise", "", "Folder of the Go module that requires OpenKruise.")
@@ -83,10 +85,10 @@ func render(resources resmap.ResMap) ([]byte, error) {
 	byKind := map[string][][]byte{}
 	for _, r := range resources.Resources() {
 		kind := r.GetKind()
-		if slices.Contains(left, kind) {
+		if slices.Contains(left(), kind) {
 			continue
 		}
-		if !slices.Contains(order, kind) {
+		if !slices.Contains(kept(), kind) {
 			return nil, fmt.Errorf("kind %s of %s is neither kept nor left out", kind, r.GetName())
 		}
 		text, err := r.AsYAML()
@@ -96,7 +98,7 @@ func render(resources resmap.ResMap) ([]byte, error) {
 		byKind[kind] = append(byKind[kind], text)
 	}
 	var all [][]byte
-	for _, kind := range order {
+	for _, kind := range kept() {
 		all = append(all, byKind[kind]...)
 	}
 	return append([]byte("---\n"), bytes.Join(all, []byte("---\n"))...), nil
