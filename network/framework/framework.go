@@ -45,6 +45,9 @@ type Admitter interface {
 type Reconciler interface {
 	// Reconcile brings the objects the plugin owns for one pod up to date and says how the pod is reached. Idempotent; called
 	// at any time, also when the network of the pod is disabled.
+	//
+	// An error is announced as an Event of reason EventReason(err), and Reconcile is called again later. What was reported stays,
+	// except that a ParameterError makes it NotReady.
 	Reconcile(ctx context.Context, pod *Pod) (Result, error)
 }
 
@@ -113,9 +116,11 @@ type Pod struct {
 // Result is the answer of Reconcile.
 type Result struct {
 	// Status is written to the pod's annotation game.kruise.io/network-status. Its NetworkType, DesiredNetworkState and times
-	// belong to the GameServer controller and stay empty.
+	// belong to the GameServer controller and stay empty. Without a CurrentNetworkState there is nothing to report yet and the
+	// annotation stays as it is: a pod without a node costs no write.
 	Status gamev1alpha1.NetworkStatus
-	// Waiting says in one sentence what is missing while the network is not Ready. Empty when nothing is.
+	// Waiting says in one sentence what is missing while the network is not Ready. It is announced as an Event when a NotReady
+	// status goes with it. Empty when nothing is missing.
 	Waiting string
 	// RecheckAfter asks to be called again without an event. Zero when events tell everything.
 	RecheckAfter time.Duration
