@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection"
 )
 
 // A process that cannot start says which setting is wrong.
@@ -65,5 +68,17 @@ func TestRunPrintsHelp(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "-provider-config") {
 		t.Errorf("help: %s", out.String())
+	}
+}
+
+// Case G01: a killed leader is replaced within 15 s. And a leader that is cut off steps down before another may lead.
+func TestLeaseTimesAddUp(t *testing.T) {
+	t.Parallel()
+	look := time.Duration((1 + leaderelection.JitterFactor) * float64(retryPeriod))
+	if worst := leaseDuration + 2*look; worst > 15*time.Second {
+		t.Errorf("it may take %s", worst)
+	}
+	if renewDeadline >= leaseDuration || look >= renewDeadline {
+		t.Errorf("lease %s, deadline %s, look every %s", leaseDuration, renewDeadline, look)
 	}
 }
