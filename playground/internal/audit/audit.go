@@ -60,18 +60,21 @@ func Read(folder string, f Filter) ([]Write, error) {
 	}
 	var writes []Write
 	for _, path := range logs {
-		log, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("opening audit log: %w", err)
-		}
-		writes, err = appendWrites(writes, log, f)
-		log.Close()
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+		if writes, err = appendFile(writes, path, f); err != nil {
+			return nil, fmt.Errorf("reading audit log %s: %w", path, err)
 		}
 	}
 	slices.SortStableFunc(writes, func(a, b Write) int { return a.Time.Compare(b.Time) })
 	return writes, nil
+}
+
+func appendFile(writes []Write, path string, f Filter) ([]Write, error) {
+	log, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // only read
+	return appendWrites(writes, log, f)
 }
 
 // appendWrites adds the writes of one log. A line that is not complete at the end of the log is still being written;

@@ -68,30 +68,30 @@ func newRoot() *cobra.Command {
 func (a *app) dir() (state.Dir, error) { return state.At(a.statePath) }
 
 // running returns the state folder of a playground whose daemon lives.
-func (a *app) running() (state.Dir, state.Record, error) {
+func (a *app) running() (state.Dir, error) {
 	dir, err := a.dir()
 	if err != nil {
-		return dir, state.Record{}, err
+		return dir, err
 	}
 	if !dir.Exists() {
-		return dir, state.Record{}, fmt.Errorf("there is no playground in %s; start one with: playground up", dir.Root())
+		return dir, fmt.Errorf("there is no playground in %s; start one with: playground up", dir.Root())
 	}
 	record, err := dir.Load()
 	if err != nil {
-		return dir, record, err
+		return dir, err
 	}
 	if !record.Daemon.Alive() {
-		return dir, record, fmt.Errorf("the playground in %s does not run (%s); start it with: playground up", dir.Root(), describe(record))
+		return dir, fmt.Errorf("the playground in %s does not run (%s); start it with: playground up", dir.Root(), describe(record))
 	}
-	return dir, record, nil
+	return dir, nil
 }
 
 // describe says in a few words what a playground without daemon is.
 func describe(record state.Record) string {
-	switch {
-	case record.Phase == state.Failed:
+	switch record.Phase {
+	case state.Failed:
 		return "its start failed: " + record.Message
-	case record.Phase == state.Stopped:
+	case state.Stopped:
 		return "it was taken down, its files were kept"
 	default:
 		return "its daemon died"

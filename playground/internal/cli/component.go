@@ -29,7 +29,7 @@ func (a *app) component(verb control.Verb) *cobra.Command {
 		Short: short[verb],
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, _, err := a.running()
+			dir, err := a.running()
 			if err != nil {
 				return err
 			}

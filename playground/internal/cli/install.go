@@ -38,7 +38,7 @@ func (a *app) install() *cobra.Command {
 			"whose Deployment or program has changed, one after the other.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, _, err := a.running()
+			dir, err := a.running()
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func (a *app) kubeconfig() *cobra.Command {
 		Short: "Print the path of a kubeconfig: the administrator's, or a service account's",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, _, err := a.running()
+			dir, err := a.running()
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (a *app) kubectl() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("finding own binary: %w", err)
 			}
-			dir, _, err := a.running()
+			dir, err := a.running()
 			if err != nil {
 				return err
 			}

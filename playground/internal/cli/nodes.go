@@ -70,7 +70,7 @@ func (a *app) nodesDelete() *cobra.Command {
 
 // client returns the administrator's client of a playground that runs, and what it is made from.
 func (a *app) client() (kubernetes.Interface, *rest.Config, error) {
-	dir, _, err := a.running()
+	dir, err := a.running()
 	if err != nil {
 		return nil, nil, err
 	}

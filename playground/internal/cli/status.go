@@ -23,7 +23,7 @@ func (a *app) status() *cobra.Command {
 		Short: "Show the components: process, restarts, readiness, ports",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, _, err := a.running()
+			dir, err := a.running()
 			if err != nil {
 				return err
 			}

@@ -65,12 +65,12 @@ func serve(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only read
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: procPath(root), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: handler(fakeDaemon{})}
 	go func() { _ = server.Serve(listener) }() // ends with Close
-	t.Cleanup(func() { server.Close() })
+	t.Cleanup(func() { _ = server.Close() })
 }

@@ -5,7 +5,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/berthgames/berth/playground/internal/freeport"
 	"github.com/berthgames/berth/playground/internal/probe"
@@ -139,8 +138,7 @@ const (
 // egressConfig makes the API server reach Services (and only these) through the playground's proxy. Webhooks and
 // aggregated servers given by URL are reached directly.
 // Source: Kubernetes documentation, "Set up Konnectivity service".
-var egressConfig = strings.TrimLeft(`
-apiVersion: apiserver.k8s.io/v1beta1
+const egressConfig = `apiVersion: apiserver.k8s.io/v1beta1
 kind: EgressSelectorConfiguration
 egressSelections:
 - name: cluster
@@ -148,8 +146,7 @@ egressSelections:
     proxyProtocol: HTTPConnect
     transport:
       uds:
-        udsName: `+EgressSocket+`
-`, "\n")
+        udsName: ` + EgressSocket + "\n"
 
 // auditPolicy logs who did what, without the objects, once per request when it is answered.
 const auditPolicy = `apiVersion: audit.k8s.io/v1

@@ -148,7 +148,7 @@ func (c *ControlPlane) start(ctx context.Context, specs ...supervisor.Spec) erro
 	defer cancel()
 	done := c.Progress.Step()
 	for _, spec := range specs {
-		if err := c.Supervisor.Add(spec); err != nil {
+		if err := c.Supervisor.Add(ctx, spec); err != nil {
 			return err
 		}
 	}

@@ -103,26 +103,27 @@ func newDaemon(dir state.Dir, o control.Options, p *progress.Printer, stop conte
 
 // live starts everything and waits for the end.
 func (d *Daemon) live(ctx context.Context) error {
-	done := d.progress.Step()
-	err := d.plane.Start(ctx)
-	if err == nil {
-		err = d.startPods(ctx)
-	}
-	if err == nil {
-		err = d.Ensure(ctx, d.options)
-	}
-	if ctx.Err() != nil {
-		return nil // interrupted on purpose, so its errors are no news
-	}
-	if err != nil {
-		return err
-	}
-	done("playground ready; export KUBECONFIG=%s", d.dir.Kubeconfig())
-	if err := d.save(func(r *state.Record) { r.Phase = state.Ready }); err != nil {
+	err := d.start(ctx)
+	if err != nil && ctx.Err() == nil { // the failures of a start that is interrupted are no news
 		return err
 	}
 	<-ctx.Done()
 	return nil
+}
+
+func (d *Daemon) start(ctx context.Context) error {
+	done := d.progress.Step()
+	if err := d.plane.Start(ctx); err != nil {
+		return err
+	}
+	if err := d.startPods(ctx); err != nil {
+		return err
+	}
+	if err := d.Ensure(ctx, d.options); err != nil {
+		return err
+	}
+	done("playground ready; export KUBECONFIG=%s", d.dir.Kubeconfig())
+	return d.save(func(r *state.Record) { r.Phase = state.Ready })
 }
 
 // startPods makes the daemon ready to run Deployments and to find what is behind Services.

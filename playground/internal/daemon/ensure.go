@@ -85,7 +85,7 @@ func (d *Daemon) ensureKruise(ctx context.Context, config *rest.Config, o contro
 		return err
 	}
 	done = d.progress.Step()
-	if err := d.supervisor.Add(spec); err != nil {
+	if err := d.supervisor.Add(ctx, spec); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, kruiseTimeout)

@@ -46,12 +46,12 @@ func (d *Daemon) Down(_ context.Context, r control.DownRequest) error {
 }
 
 // Workloads implements control.Daemon.
-func (d *Daemon) Workloads(_ context.Context, r control.WorkloadRequest) (control.WorkloadReply, error) {
+func (d *Daemon) Workloads(ctx context.Context, r control.WorkloadRequest) (control.WorkloadReply, error) {
 	pods := d.pods.Load()
 	if pods == nil {
 		return control.WorkloadReply{}, errors.New("the playground is still starting")
 	}
-	return pods.Apply(r)
+	return pods.Apply(ctx, r)
 }
 
 // resolve tells the egress proxy what is behind the address of a Service.

@@ -46,7 +46,7 @@ func connect(t *testing.T, socket, method string) (*http.Response, net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() })
+	t.Cleanup(func() { _ = conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func backend(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -81,7 +81,7 @@ func backend(t *testing.T, name string) string {
 				return
 			}
 			go func() {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }() // the client sees it
 				sent, _ := io.ReadAll(conn)
 				fmt.Fprintf(conn, "%s got %s", name, sent)
 			}()

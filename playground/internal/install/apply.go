@@ -25,9 +25,7 @@ import (
 // fieldManager owns what is installed.
 const fieldManager = "berth-playground"
 
-var crds = schema.GroupVersionResource{
-	Group: apiextensionsv1.GroupName, Version: "v1", Resource: "customresourcedefinitions",
-}
+const crdKind = "CustomResourceDefinition"
 
 // Applier writes objects of any kind.
 type Applier struct {
@@ -55,7 +53,7 @@ func NewApplier(config *rest.Config) (*Applier, error) {
 func (a *Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	var defined []string
 	for _, object := range objects {
-		isCRD := object.GroupVersionKind().GroupKind() == schema.GroupKind{Group: crds.Group, Kind: "CustomResourceDefinition"}
+		isCRD := object.GroupVersionKind().GroupKind() == schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: crdKind}
 		if !isCRD && len(defined) > 0 {
 			if err := a.waitEstablished(ctx, defined); err != nil {
 				return err
@@ -112,10 +110,11 @@ func (a *Applier) apply(ctx context.Context, object *unstructured.Unstructured, 
 
 // waitEstablished waits until the API server serves the kinds of the named definitions.
 func (a *Applier) waitEstablished(ctx context.Context, names []string) error {
+	crds := a.client.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	for _, name := range names {
 		reason := "no conditions yet"
 		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			object, err := a.client.Resource(crds).Get(ctx, name, metav1.GetOptions{})
+			object, err := crds.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return false, err
 			}

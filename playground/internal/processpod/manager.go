@@ -81,7 +81,7 @@ func (m *Manager) Close() {
 // Apply runs Deployments, or brings those that run up to date: pods of another revision (template or program) are
 // replaced one after the other, each when the one before is ready, in the background. Nothing is done when one of the
 // Deployments cannot be run. The reply names the components with the revisions they will have.
-func (m *Manager) Apply(r control.WorkloadRequest) (control.WorkloadReply, error) {
+func (m *Manager) Apply(ctx context.Context, r control.WorkloadRequest) (control.WorkloadReply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var (
@@ -96,7 +96,7 @@ func (m *Manager) Apply(r control.WorkloadRequest) (control.WorkloadReply, error
 			errs = append(errs, fmt.Errorf("deployment %s/%s: %w", d.Namespace, d.Name, err))
 			continue
 		}
-		plans = append(plans, func() { m.replace(d, pods) })
+		plans = append(plans, func() { m.replace(ctx, d, pods) })
 		for _, p := range pods {
 			reply.Components = append(reply.Components, control.Component{Name: p.component, Revision: p.revision})
 		}

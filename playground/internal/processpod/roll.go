@@ -12,7 +12,7 @@ import (
 )
 
 // replace has the pods run instead of those that the Deployment has now. The caller holds the lock.
-func (m *Manager) replace(d *appsv1.Deployment, pods []*pod) {
+func (m *Manager) replace(ctx context.Context, d *appsv1.Deployment, pods []*pod) {
 	key := keyOf(d)
 	w := m.workloads[key]
 	if w == nil {
@@ -21,7 +21,7 @@ func (m *Manager) replace(d *appsv1.Deployment, pods []*pod) {
 	}
 	w.group = groupOf(d)
 	w.cancel()
-	ctx, cancel := context.WithCancel(context.Background()) // ends with the next replace, not with a caller
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until the next replace, not until the end of a request
 	before, done := w.done, make(chan struct{})
 	w.cancel, w.done = cancel, done
 	go func() {
@@ -41,7 +41,7 @@ func (m *Manager) roll(ctx context.Context, w *workload, pods []*pod) error {
 	have := len(w.pods)
 	m.mu.Unlock()
 	for i := have; i < len(pods) && ctx.Err() == nil; i++ {
-		if err := m.put(w, i, pods[i]); err != nil {
+		if err := m.put(ctx, w, i, pods[i]); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func (m *Manager) roll(ctx context.Context, w *workload, pods []*pod) error {
 			m.supervisor.Nudge(pods[i].component)
 			continue
 		}
-		if err := m.put(w, i, pods[i]); err != nil {
+		if err := m.put(ctx, w, i, pods[i]); err != nil {
 			return err
 		}
 		if err := m.supervisor.WaitReady(ctx, pods[i].component); err != nil {
@@ -75,7 +75,7 @@ func (m *Manager) revision(w *workload, i int) string {
 }
 
 // put starts p as pod i of w, after the end of the one that is there.
-func (m *Manager) put(w *workload, i int, p *pod) error {
+func (m *Manager) put(ctx context.Context, w *workload, i int, p *pod) error {
 	m.supervisor.Remove(p.component)
 	if err := os.RemoveAll(p.folder); err != nil {
 		return fmt.Errorf("removing folder of the pod before: %w", err)
@@ -87,7 +87,7 @@ func (m *Manager) put(w *workload, i int, p *pod) error {
 		w.pods = append(w.pods, p)
 	}
 	m.mu.Unlock()
-	return m.supervisor.Add(p.spec())
+	return m.supervisor.Add(ctx, p.spec())
 }
 
 func closed() chan struct{} {

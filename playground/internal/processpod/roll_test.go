@@ -70,7 +70,7 @@ func (s sleeper) apply(replicas int32, version string) []control.Component {
 		c.Args = []string{"--version=" + version}
 	})
 	d.Spec.Replicas = ptr.To(replicas)
-	reply, err := s.Apply(control.WorkloadRequest{
+	reply, err := s.Apply(s.Context(), control.WorkloadRequest{
 		Deployments: []appsv1.Deployment{*d}, Binaries: map[string]string{"manager": s.program},
 	})
 	if err != nil {
@@ -137,7 +137,7 @@ func TestRefusedDeploymentsChangeNothing(t *testing.T) {
 	before := s.settled(s.apply(1, "1"))
 	good, bad := deployment(nil), deployment(nil)
 	bad.Name = "bad" // its processes would have the names of d's
-	_, err := s.Apply(control.WorkloadRequest{
+	_, err := s.Apply(s.Context(), control.WorkloadRequest{
 		Deployments: []appsv1.Deployment{*good, *bad}, Binaries: map[string]string{"manager": s.program},
 	})
 	want := `deployment ns/bad: its processes would be called "manager", as those of deployment ns/d are`

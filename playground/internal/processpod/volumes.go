@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -132,12 +133,8 @@ func (v volumes) projected(ctx context.Context, p *corev1.ProjectedVolumeSource)
 
 // withKubeconfig sets clientConnection.kubeconfig in a KubeSchedulerConfiguration. Other content stays as it is.
 func withKubeconfig(content []byte, kubeconfig string) ([]byte, error) {
-	var config map[string]any
-	if err := yaml.Unmarshal(content, &config); err != nil {
-		return content, nil // not everything is YAML
-	}
-	group, _ := config["apiVersion"].(string)
-	if config["kind"] != "KubeSchedulerConfiguration" || !strings.HasPrefix(group, "kubescheduler.config.k8s.io/") {
+	config, ok := schedulerConfig(content)
+	if !ok {
 		return content, nil
 	}
 	connection, ok := config["clientConnection"].(map[string]any)
@@ -151,6 +148,14 @@ func withKubeconfig(content []byte, kubeconfig string) ([]byte, error) {
 		return nil, fmt.Errorf("encoding scheduler configuration: %w", err)
 	}
 	return changed, nil
+}
+
+// schedulerConfig returns the fields of a KubeSchedulerConfiguration, and false for anything else, YAML or not.
+func schedulerConfig(content []byte) (map[string]any, bool) {
+	var config map[string]any
+	err := yaml.Unmarshal(content, &config)
+	version, _ := config["apiVersion"].(string)
+	return config, err == nil && config["kind"] == "KubeSchedulerConfiguration" && strings.HasPrefix(version, "kubescheduler.config.k8s.io/")
 }
 
 // mountsOf returns where the mounts of a container are on this machine. folder holds a folder per volume.
@@ -167,28 +172,23 @@ func mountsOf(c *corev1.Container, folder string) []mount {
 // refersTo tells whether a volume or variable of the pod takes its content from the ConfigMap or Secret.
 func refersTo(spec *corev1.PodSpec, configMap, secret string) bool {
 	for _, v := range spec.Volumes {
-		if v.ConfigMap != nil && v.ConfigMap.Name == configMap || v.Secret != nil && v.Secret.SecretName == secret {
-			return true
-		}
-		if v.Projected == nil {
-			continue
-		}
-		for _, s := range v.Projected.Sources {
-			if s.ConfigMap != nil && s.ConfigMap.Name == configMap || s.Secret != nil && s.Secret.Name == secret {
-				return true
-			}
-		}
-	}
-	for _, e := range spec.Containers[0].Env {
-		if e.ValueFrom == nil {
-			continue
-		}
-		if r := e.ValueFrom.ConfigMapKeyRef; r != nil && r.Name == configMap {
-			return true
-		}
-		if r := e.ValueFrom.SecretKeyRef; r != nil && r.Name == secret {
+		if volumeRefersTo(v, configMap, secret) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(spec.Containers[0].Env, func(e corev1.EnvVar) bool {
+		from := ptr.Deref(e.ValueFrom, corev1.EnvVarSource{})
+		return from.ConfigMapKeyRef != nil && from.ConfigMapKeyRef.Name == configMap ||
+			from.SecretKeyRef != nil && from.SecretKeyRef.Name == secret
+	})
+}
+
+func volumeRefersTo(v corev1.Volume, configMap, secret string) bool {
+	if v.ConfigMap != nil && v.ConfigMap.Name == configMap || v.Secret != nil && v.Secret.SecretName == secret {
+		return true
+	}
+	projected := ptr.Deref(v.Projected, corev1.ProjectedVolumeSource{})
+	return slices.ContainsFunc(projected.Sources, func(s corev1.VolumeProjection) bool {
+		return s.ConfigMap != nil && s.ConfigMap.Name == configMap || s.Secret != nil && s.Secret.Name == secret
+	})
 }

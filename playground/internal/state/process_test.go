@@ -45,8 +45,11 @@ func TestProcessIsKilledOnlyUnderItsOwnIdentity(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	reaped := make(chan error, 1)
-	go func() { reaped <- cmd.Wait() }()
+	reaped := make(chan struct{})
+	go func() {
+		defer close(reaped)
+		_ = cmd.Wait() // it is killed below
+	}()
 	process, err := Identify(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)

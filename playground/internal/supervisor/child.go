@@ -97,6 +97,9 @@ func (c *child) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
+// exit is how a process ended; a nil error is status 0.
+type exit struct{ err error }
+
 // once runs the process one time. It returns how the process ended, or why it could not start; never nil.
 func (c *child) once(ctx context.Context) error {
 	command, err := c.spec.Command(ctx)
@@ -116,13 +119,13 @@ func (c *child) once(ctx context.Context) error {
 	if err := c.parent.launcher.start(cmd); err != nil {
 		return fmt.Errorf("starting %s: %w", command.Path, err)
 	}
-	exited := make(chan error, 1)
+	exited := make(chan exit, 1)
 	if err := c.began(cmd, command); err != nil {
 		_ = cmd.Process.Kill() // it is not recorded, so it must not live
 		_ = cmd.Wait()
 		return err
 	}
-	go func() { exited <- cmd.Wait() }()
+	go func() { exited <- exit{cmd.Wait()} }()
 
 	probeCtx, stopProbing := context.WithCancel(ctx)
 	probed := make(chan struct{})
@@ -166,14 +169,14 @@ func (c *child) endedNow() error {
 }
 
 // watch waits for the end of the process, and brings it about when the process is not wanted any more.
-func (c *child) watch(ctx context.Context, process *os.Process, exited <-chan error) error {
+func (c *child) watch(ctx context.Context, process *os.Process, exited <-chan exit) error {
 	for {
 		select {
-		case err := <-exited:
-			if err == nil {
+		case e := <-exited:
+			if e.err == nil {
 				return errors.New("exit status 0")
 			}
-			return err
+			return e.err
 		case <-ctx.Done():
 			return c.terminate(process, exited)
 		case <-c.wake:
@@ -184,7 +187,7 @@ func (c *child) watch(ctx context.Context, process *os.Process, exited <-chan er
 	}
 }
 
-func (c *child) terminate(process *os.Process, exited <-chan error) error {
+func (c *child) terminate(process *os.Process, exited <-chan exit) error {
 	if c.spec.Grace > 0 {
 		if err := process.Signal(syscall.SIGTERM); err == nil {
 			timer := time.NewTimer(c.spec.Grace)

@@ -107,14 +107,14 @@ func New(backoff Backoff, record func(map[string]state.Process) error) *Supervis
 	}
 }
 
-// Add starts to supervise a process. It does not wait for it.
-func (s *Supervisor) Add(spec Spec) error {
+// Add starts to supervise a process. It does not wait for it. The process lives until Remove, not until the end of ctx.
+func (s *Supervisor) Add(ctx context.Context, spec Spec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, taken := s.children[spec.Name]; taken {
 		return fmt.Errorf("component %q exists already", spec.Name)
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // ends with Remove, not with the caller
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c := &child{
 		spec: spec, parent: s, cancel: cancel, done: make(chan struct{}), wake: make(chan struct{}, 1), wanted: true,
 		status: Status{Name: spec.Name, State: Waiting, Message: "starting", Log: spec.Log, Revision: spec.Revision},

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 func beParent(folder string) error {
 	s := New(DefaultBackoff(), func(map[string]state.Process) error { return nil })
-	if err := s.Add(shell("child", filepath.Join(folder, "log"), "sleep 600")); err != nil {
+	if err := s.Add(context.Background(), shell("child", filepath.Join(folder, "log"), "sleep 600")); err != nil {
 		return err
 	}
 	if err := s.WaitReady(context.Background(), "child"); err != nil {
@@ -82,7 +82,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (f *fixture) add(spec Spec) {
 	f.Helper()
-	if err := f.Add(spec); err != nil {
+	if err := f.Add(f.Context(), spec); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -274,7 +274,7 @@ func TestUnknownComponentsAreNamed(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", name, err, want)
 		}
 	}
-	if err := f.Add(shell("a/0", f.log, "true")); err == nil {
+	if err := f.Add(t.Context(), shell("a/0", f.log, "true")); err == nil {
 		t.Error("a name was given twice")
 	}
 }
