@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -16,8 +15,9 @@ import (
 // cycle is what the plugin keeps for the scheduling of one pod. It does not change once made.
 type cycle struct {
 	subject
-	now     time.Time
-	neutral bool // nothing to score
+	state   fwk.CycleState // whose state this is
+	now     int64          // nanoseconds
+	neutral bool           // nothing to score
 	// places holds what lies around the pod's index in each place that spans several nodes, by the value of the
 	// topology label; nil if places are nodes.
 	places map[string]around
@@ -28,6 +28,9 @@ func (c *cycle) Clone() fwk.StateData { return c }
 
 // cycleOf returns the state that PreScore left, or makes it if PreScore is not enabled.
 func (p *Plugin) cycleOf(ctx context.Context, state fwk.CycleState, pod *corev1.Pod) (*cycle, error) {
+	if c := p.latest.Load(); c != nil && c.state == state {
+		return c, nil
+	}
 	if c, ok, err := p.read(state); ok || err != nil {
 		return c, err
 	}
@@ -41,8 +44,16 @@ func (p *Plugin) cycleOf(ctx context.Context, state fwk.CycleState, pod *corev1.
 	if err != nil {
 		return nil, err
 	}
-	state.Write(p.stateKey, c)
+	p.keep(state, c)
 	return c, nil
+}
+
+// keep stores the state of a cycle, and remembers it as the latest one: looking that up costs less than reading from the
+// cycle state, which is done for every node.
+func (p *Plugin) keep(state fwk.CycleState, c *cycle) {
+	c.state = state
+	state.Write(p.stateKey, c)
+	p.latest.Store(c)
 }
 
 // read returns the state of the cycle; false if there is none yet.
@@ -72,7 +83,10 @@ func (p *Plugin) start(ctx context.Context, pod *corev1.Pod) (*cycle, error) {
 		klog.FromContext(ctx).V(5).Info("Pod has no peers or no index, all nodes score alike", "pod", klog.KObj(pod))
 		return &cycle{neutral: true}, nil
 	}
-	c := &cycle{subject: s, now: p.clock.Now()}
+	if err := p.index.tidy(); err != nil {
+		return nil, err
+	}
+	c := &cycle{subject: s, now: p.clock.Now().UnixNano()}
 	if p.args.TopologyKey == corev1.LabelHostname {
 		return c, nil
 	}
@@ -88,30 +102,27 @@ func (p *Plugin) collect(c *cycle) (map[string]around, error) {
 	}
 	places := map[string]around{}
 	for _, info := range infos {
-		place, ok := info.Node().Labels[p.args.TopologyKey]
-		if !ok {
-			continue
-		}
-		here, err := p.around(c, info)
+		r, err := p.index.at(info, c.now)
 		if err != nil {
 			return nil, err
 		}
-		if sum, ok := places[place]; ok {
+		if !r.placed {
+			continue
+		}
+		here := c.around(r)
+		if sum, ok := places[r.place]; ok {
 			here = around{recent: here.recent.merge(sum.recent), established: here.established.merge(sum.established)}
 		}
-		places[place] = here
+		places[r.place] = here
 	}
 	return places, nil
 }
 
 // around looks up the pod's neighbours on one node.
-func (p *Plugin) around(c *cycle, info fwk.NodeInfo) (around, error) {
-	found, err := p.index.on(&c.subject, info, p.handle.SnapshotSharedLister().NodeInfos(), c.now)
-	if err != nil {
-		return around{}, err
-	}
+func (c *cycle) around(r *reading) around {
+	found := r.peersOf(&c.subject, c.now)
 	return around{
 		recent:      findNeighbours(found.recent, c.ordinal),
 		established: findNeighbours(found.established, c.ordinal),
-	}, nil
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ const SelectorAnnotation = "index-offset-scheduler/scheduler-selector"
 // ownerKind is the kind of the workload whose pods carry an index: the built-in one's and OpenKruise's alike.
 const ownerKind = "StatefulSet"
 
-// group names pods that keep their distance from one another. It is comparable; the zero value names none.
+// group names pods that keep their distance from one another.
 type group struct {
 	namespace string
 	// set is the name of a GameServerSet; empty for pods of a plain StatefulSet, which are grouped by owner.
@@ -32,11 +33,12 @@ type group struct {
 
 // subject is what the plugin knows of the pod that is being scheduled.
 type subject struct {
-	group
 	ordinal int32
-	// selector replaces the group if the pod brings one. key is its canonical text.
-	selector labels.Selector
-	key      string
+	// peers are those of the group, unless the pod brings a selector.
+	group unique.Handle[group]
+	// selector, if any, picks the peers among the pods of namespace. key is its canonical text.
+	selector       labels.Selector
+	namespace, key string
 }
 
 // identify returns who the pod is to its peers. The second value is false if it has none, or no index, for which there
@@ -59,14 +61,14 @@ func identify(pod *corev1.Pod) (subject, bool, error) {
 
 // groupOf returns the set the pod belongs to: its GameServerSet by label, whoever owns the pod, or else the StatefulSet
 // that is its only owner.
-func groupOf(pod *corev1.Pod) (group, bool) {
+func groupOf(pod *corev1.Pod) (unique.Handle[group], bool) {
 	if set := pod.Labels[gamev1alpha1.GameServerOwnerGssKey]; set != "" {
-		return group{namespace: pod.Namespace, set: set}, true
+		return unique.Make(group{namespace: pod.Namespace, set: set}), true
 	}
 	if len(pod.OwnerReferences) == 1 && pod.OwnerReferences[0].Kind == ownerKind {
-		return group{namespace: pod.Namespace, owner: string(pod.OwnerReferences[0].UID)}, true
+		return unique.Make(group{namespace: pod.Namespace, owner: string(pod.OwnerReferences[0].UID)}), true
 	}
-	return group{}, false
+	return unique.Handle[group]{}, false
 }
 
 // ordinalOf returns the index of the pod: the one its workload put on it as a label, or else the number after the last

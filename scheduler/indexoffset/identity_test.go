@@ -70,12 +70,17 @@ func TestIdentify(t *testing.T) {
 			if !ok || err != nil {
 				t.Fatalf("identify says %v, error %v", ok, err)
 			}
-			got := who{Set: s.set, Owner: s.owner, Selector: s.key, Ordinal: s.ordinal}
+			got := who{Selector: s.key, Ordinal: s.ordinal}
+			namespace := s.namespace
+			if s.selector == nil {
+				g := s.group.Value()
+				got.Set, got.Owner, namespace = g.set, g.owner, g.namespace
+			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("subject (-want +got):\n%s", diff)
 			}
-			if s.namespace != "games" {
-				t.Errorf("namespace is %q", s.namespace)
+			if namespace != "games" {
+				t.Errorf("namespace is %q", namespace)
 			}
 		})
 	}

@@ -9,13 +9,14 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 
 	"github.com/berthgames/berth/api/schedulerconfig"
 	configv1 "github.com/berthgames/berth/api/schedulerconfig/v1"
@@ -39,7 +40,8 @@ type Plugin struct {
 	handle   fwk.Handle
 	clock    clock.PassiveClock
 	index    *index
-	starting sync.Mutex // held while the state of a cycle is made
+	latest   atomic.Pointer[cycle] // of the last cycle
+	starting sync.Mutex            // held while the state of a cycle is made
 }
 
 var (
@@ -75,17 +77,18 @@ func newPlugin(name string, args *schedulerconfig.IndexOffsetArgs, handle fwk.Ha
 	if errs := validation.ValidateIndexOffsetArgs(field.NewPath("args"), args); len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
-	window := time.Duration(0)
-	if args.RecentWindow != nil {
-		window = *args.RecentWindow
-	}
+	snapshot := func() fwk.NodeInfoLister { return handle.SnapshotSharedLister().NodeInfos() }
 	return &Plugin{
 		name:     name,
 		stateKey: fwk.StateKey(name),
 		args:     *args,
 		handle:   handle,
 		clock:    c,
-		index:    newIndex(args.Distance == schedulerconfig.DistancePreceding, window),
+		index: newIndex(reader{
+			keepTerminating: args.Distance == schedulerconfig.DistancePreceding,
+			window:          ptr.Deref(args.RecentWindow, 0),
+			topologyKey:     args.TopologyKey,
+		}, snapshot),
 	}, nil
 }
 
@@ -101,7 +104,7 @@ func (p *Plugin) PreScore(ctx context.Context, state fwk.CycleState, pod *corev1
 	if c.neutral {
 		return fwk.NewStatus(fwk.Skip)
 	}
-	state.Write(p.stateKey, c)
+	p.keep(state, c)
 	return nil
 }
 
@@ -114,15 +117,16 @@ func (p *Plugin) Score(ctx context.Context, state fwk.CycleState, pod *corev1.Po
 	if c.neutral {
 		return 0, nil
 	}
-	// A node without the topology label is a place of its own.
-	if place, ok := info.Node().Labels[p.args.TopologyKey]; ok && c.places != nil {
-		if here, ok := c.places[place]; ok {
-			return here.distance(p.args.Distance, c.ordinal), nil
-		}
-	}
-	here, err := p.around(c, info)
+	r, err := p.index.at(info, c.now)
 	if err != nil {
 		return 0, fwk.AsStatus(err)
+	}
+	here, ok := around{}, false
+	if r.placed {
+		here, ok = c.places[r.place]
+	}
+	if !ok { // places are nodes, or this one is in none and so a place of its own
+		here = c.around(r)
 	}
 	return here.distance(p.args.Distance, c.ordinal), nil
 }

