@@ -86,7 +86,7 @@ func (r *Reconciler) podsOnNode(ctx context.Context, node client.Object) []recon
 }
 
 func (r *Reconciler) podsOfSet(ctx context.Context, set client.Object) []reconcile.Request {
-	return r.podRequests(ctx, client.InNamespace(set.GetNamespace()), client.MatchingLabels{gamev1alpha1.GameServerOwnerGssKey: set.GetName()})
+	return r.podRequests(ctx, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.OwnerGss: set.GetName()})
 }
 
 func (r *Reconciler) podRequests(ctx context.Context, opts ...client.ListOption) []reconcile.Request {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -66,7 +67,19 @@ func Of(gs *gamev1alpha1.GameServer) Wish {
 	return w
 }
 
-// Stamp brings a pod that is being created to the wish of its GameServer, nil when there is none yet.
+// ForNewPod returns the GameServer whose wishes count for a pod of its name that is being created: gs, or nil when gs goes
+// with a former pod of that name. Its settings end with that pod and must not reach the next one (fault G-4).
+func ForNewPod(gs *gamev1alpha1.GameServer) *gamev1alpha1.GameServer {
+	if gs == nil {
+		return nil
+	}
+	if owner := metav1.GetControllerOf(gs); owner != nil && owner.Kind == "Pod" {
+		return nil
+	}
+	return gs
+}
+
+// Stamp brings a pod that is being created to the wish of its GameServer, nil when there is none; see ForNewPod.
 func Stamp(pod *corev1.Pod, gs *gamev1alpha1.GameServer, now time.Time) {
 	changes := Of(gs).Changes(pod, now)
 	pod.Labels = changed(pod.Labels, changes.Labels)

@@ -179,6 +179,21 @@ func TestStampSettlesAnyPod(t *testing.T) {
 	})
 }
 
+func TestG4SettingsOfAFormerPodDoNotReachTheNext(t *testing.T) {
+	t.Parallel()
+	owned := func(kind string) *gamev1alpha1.GameServer {
+		return &gamev1alpha1.GameServer{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: kind, Controller: ptr.To(true)}}}}
+	}
+	if got := ForNewPod(owned("Pod")); got != nil {
+		t.Errorf("a GameServer that goes with a former pod counts: %v", got)
+	}
+	for _, gs := range []*gamev1alpha1.GameServer{owned(gamev1alpha1.GameServerSetKind), {}, nil} {
+		if got := ForNewPod(gs); got != gs {
+			t.Errorf("got %v, want %v", got, gs)
+		}
+	}
+}
+
 func spec(s gamev1alpha1.GameServerSpec) *gamev1alpha1.GameServer {
 	return &gamev1alpha1.GameServer{Spec: s}
 }
