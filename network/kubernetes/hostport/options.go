@@ -21,14 +21,19 @@ func (o Options) Validate() error {
 	if err := o.Range.Validate(); err != nil {
 		return err
 	}
+	if o.usable() == 0 {
+		return fmt.Errorf("every number of range %s is blocked", o.Range)
+	}
+	return nil
+}
+
+// usable is how many numbers may be given out.
+func (o Options) usable() int {
 	blocked := map[int32]bool{}
 	for _, n := range o.Blocked {
 		if o.Range.Contains(n) {
 			blocked[n] = true
 		}
 	}
-	if len(blocked) == o.Range.Len() {
-		return fmt.Errorf("every number of range %s is blocked", o.Range)
-	}
-	return nil
+	return o.Range.Len() - len(blocked)
 }
