@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,6 +61,23 @@ func TestLifeOfAPlayground(t *testing.T) {
 	p.noFolder()
 	if output := p.run("down"); !strings.Contains(output, "There is no playground") {
 		t.Errorf("the second down said %q", output)
+	}
+}
+
+// TestOneBinaryIsManyPrograms calls the links that envtest uses.
+func TestOneBinaryIsManyPrograms(t *testing.T) {
+	t.Parallel()
+	p := newPlayground(t)
+	assets := strings.TrimSpace(p.run("envtest-assets", filepath.Join(t.TempDir(), "assets")))
+	for _, tc := range []struct{ name, arg, want string }{
+		{"etcd", "--version", "etcd Version: 3."},
+		{"kube-apiserver", "--version", "Kubernetes v1.37."},
+		{"kubectl", "version", "Client Version: v1.37."},
+	} {
+		output, _ := exec.CommandContext(t.Context(), filepath.Join(assets, tc.name), tc.arg).CombinedOutput() // kubectl finds no server
+		if !strings.Contains(string(output), tc.want) {
+			t.Errorf("%s %s says %q, want %q", tc.name, tc.arg, output, tc.want)
+		}
 	}
 }
 

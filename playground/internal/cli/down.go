@@ -18,8 +18,12 @@ import (
 	"github.com/berthgames/berth/playground/internal/state"
 )
 
-// downTimeout is the time a daemon gets to stop everything before it is killed.
-const downTimeout = time.Minute
+const (
+	// answerTimeout is the time a daemon gets to answer before it counts as hung.
+	answerTimeout = 10 * time.Second
+	// downTimeout is the time a daemon gets to stop everything before it is killed.
+	downTimeout = time.Minute
+)
 
 func (a *app) down() *cobra.Command {
 	var keep bool
@@ -49,15 +53,8 @@ func down(ctx context.Context, dir state.Dir, keep bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if record.Daemon.Alive() {
-		if err := control.NewClient(dir).Down(ctx, control.DownRequest{Keep: keep}); err == nil {
-			waiting, cancel := context.WithTimeout(ctx, downTimeout)
-			defer cancel()
-			err = state.WaitGone(waiting, record.Daemon)
-			if err != nil && ctx.Err() != nil {
-				return err
-			}
-		}
+	if err := askDown(ctx, dir, record.Daemon, keep); err != nil {
+		fmt.Fprintf(out, "The daemon does not stop by itself (%v), so it is killed.\n", err)
 	}
 	if keep {
 		err = killAll(ctx, dir)
@@ -69,6 +66,21 @@ func down(ctx context.Context, dir state.Dir, keep bool, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "The playground in %s is down.\n", dir.Root())
 	return nil
+}
+
+// askDown has the daemon stop everything, and waits. A daemon that is dead already has nothing to do.
+func askDown(ctx context.Context, dir state.Dir, daemon state.Process, keep bool) error {
+	if !daemon.Alive() {
+		return nil
+	}
+	asking, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := control.NewClient(dir).Down(asking, control.DownRequest{Keep: keep}); err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	return state.WaitGone(waiting, daemon)
 }
 
 // clear ends whatever is left of a playground and removes its folder.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,7 +115,11 @@ func up(ctx context.Context, dir state.Dir, o control.Options, out io.Writer) er
 		if record.Phase == state.Starting {
 			return follow(ctx, dir, record.Daemon, out)
 		}
-		return control.NewClient(dir).Ensure(ctx, o)
+		if err := control.NewClient(dir).Ensure(ctx, o); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "It has all that was asked for.")
+		return nil
 	}
 	if err := prepare(ctx, dir, out); err != nil {
 		return err
@@ -196,6 +201,9 @@ func follow(ctx context.Context, dir state.Dir, process state.Process, out io.Wr
 	for {
 		alive := process.Alive() // before the record is read, so that a last word is not missed
 		record, err := dir.Load()
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.New("the playground was taken down while it started")
+		}
 		if err != nil {
 			return err
 		}

@@ -5,16 +5,21 @@ package controlplane
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apiserver/pkg/audit/policy"
 	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
 
+	"github.com/berthgames/berth/playground/internal/progress"
 	"github.com/berthgames/berth/playground/internal/state"
+	"github.com/berthgames/berth/playground/internal/supervisor"
 )
 
 func newPlane(t *testing.T) *ControlPlane {
@@ -107,6 +112,27 @@ func TestOptionsReachTheFlags(t *testing.T) {
 	if !has(none, "--unsafe-no-fsync") || has(func(c *ControlPlane) { c.EtcdFsync = true }, "--unsafe-no-fsync") {
 		t.Error("etcd's writing to the disk does not follow its option")
 	}
+}
+
+func TestStartGivesUpAfterSomeAttempts(t *testing.T) {
+	t.Parallel()
+	c := newPlane(t)
+	c.Binary = c.Dir.Join("program")
+	if err := os.WriteFile(c.Binary, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c.Progress = progress.New(&out, clock.RealClock{})
+	c.Supervisor = supervisor.New(supervisor.DefaultBackoff(), func(map[string]state.Process) error { return nil })
+	err := c.Start(t.Context())
+	var exited *supervisor.ExitedError
+	if !errors.As(err, &exited) || exited.Status.Message != "exit status 3" {
+		t.Errorf("error %v, want one that says how etcd ended", err)
+	}
+	if got := strings.Count(out.String(), "trying again with other ports"); got != attempts-1 {
+		t.Errorf("%d further attempts, want %d:\n%s", got, attempts-1, out.String())
+	}
+	c.Supervisor.Remove("etcd")
 }
 
 // args returns the arguments of etcd and the API server.
