@@ -133,23 +133,20 @@ func (a *Applier) waitEstablished(ctx context.Context, names []string) error {
 }
 
 // isEstablished tells whether the kind of a CustomResourceDefinition is served, and if not, why.
-func isEstablished(crd *unstructured.Unstructured) (bool, string, error) {
-	conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
-	if err != nil {
-		return false, "", fmt.Errorf("reading conditions of %s: %w", crd.GetName(), err)
+func isEstablished(object *unstructured.Unstructured) (bool, string, error) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	// A new definition has conditions: null for a moment, which a typed view reads as none.
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &crd); err != nil {
+		return false, "", fmt.Errorf("reading the status of %s: %w", object.GetName(), err)
 	}
 	reason := "no conditions yet"
-	for _, item := range conditions {
-		condition, ok := item.(map[string]any)
-		if !ok {
-			continue
-		}
-		isTrue := condition["status"] == string(apiextensionsv1.ConditionTrue)
+	for _, condition := range crd.Status.Conditions {
+		isTrue := condition.Status == apiextensionsv1.ConditionTrue
 		switch {
-		case condition["type"] == string(apiextensionsv1.Established) && isTrue:
+		case condition.Type == apiextensionsv1.Established && isTrue:
 			return true, "", nil
-		case condition["type"] == string(apiextensionsv1.NamesAccepted) && !isTrue:
-			reason = fmt.Sprint(condition["message"])
+		case condition.Type == apiextensionsv1.NamesAccepted && !isTrue:
+			reason = condition.Message
 		}
 	}
 	return false, reason, nil

@@ -42,11 +42,11 @@ func TestIsEstablished(t *testing.T) {
 		return map[string]any{"type": kind, "status": status, "message": message}
 	}
 	cases := map[string]struct {
-		conditions []any
+		conditions any
 		want       bool
 		wantReason string
 	}{
-		"new":           {wantReason: "no conditions yet"},
+		"just created":  {conditions: nil, wantReason: "no conditions yet"},
 		"name taken":    {conditions: []any{condition("NamesAccepted", "False", "taken by x")}, wantReason: "taken by x"},
 		"name accepted": {conditions: []any{condition("NamesAccepted", "True", ""), condition("Established", "False", "")}, wantReason: "no conditions yet"},
 		"established":   {conditions: []any{condition("NamesAccepted", "True", ""), condition("Established", "True", "")}, want: true},
