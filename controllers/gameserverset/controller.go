@@ -34,7 +34,8 @@ const Name = "gameserverset"
 
 // Options are what a Reconciler needs.
 type Options struct {
-	// Client reads from a cache that has the indexes of package index.
+	// Client reads from a cache that has the indexes of package index. It should show a pass what the pass before wrote
+	// (client.CacheOptions.EnableReadYourWritesConsistency), or warnings may be told twice.
 	Client client.Client
 	// Live reads from the API server.
 	Live   client.Reader

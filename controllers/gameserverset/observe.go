@@ -63,6 +63,8 @@ func owned(set *gamev1alpha1.GameServerSet) []client.ListOption {
 		client.MatchingFields{index.OwnerGss: set.Name},
 		// Thousands of objects, only read.
 		client.UnsafeDisableDeepCopy,
+		// Other controllers write these all the time; waiting for them would only be slow. Nothing leaves by this list alone.
+		client.DisableReadYourWritesConsistency,
 	}
 }
 

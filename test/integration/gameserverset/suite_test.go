@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gameserverset tests the GameServerSet controller against a real API server, with a simulator in place of
+// OpenKruise. Every test has a namespace of its own; one controller serves them all, as in a cluster.
+package gameserverset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/berthgames/berth/controllers/gameserverset"
+	"github.com/berthgames/berth/internal/index"
+	"github.com/berthgames/berth/test/manifests"
+	"github.com/berthgames/berth/test/sim/kruise"
+)
+
+// suite is what all tests of this package share; nil without an API server.
+var suite *shared
+
+type shared struct {
+	client client.Client // reads and writes past every cache
+	kruise *kruise.Simulator
+	spy    *spy
+	clock  *shiftedClock
+	events *recorder
+
+	env    *envtest.Environment
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		os.Exit(m.Run()) // every test skips, and says why
+	}
+	var err error
+	if suite, err = start(); err != nil {
+		fmt.Fprintln(os.Stderr, "starting the API server and the controller:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := suite.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func start() (*shared, error) {
+	scheme, err := manifests.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	crds, err := kruise.CRDs()
+	if err != nil {
+		return nil, err
+	}
+	s := &shared{clock: &shiftedClock{}, events: &recorder{}, env: &envtest.Environment{
+		Scheme: scheme, CRDs: crds, CRDDirectoryPaths: []string{filepath.Join(manifests.Root(), "crd")}, ErrorIfCRDPathMissing: true,
+	}}
+	s.env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ServiceAccount")
+	config, err := s.env.Start()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	if err := s.run(config, scheme); err != nil {
+		return nil, errors.Join(err, s.env.Stop())
+	}
+	return s, nil
+}
+
+func (s *shared) run(config *rest.Config, scheme *runtime.Scheme) error {
+	var err error
+	if s.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:  scheme,
+		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	if err := index.Register(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	s.spy = &spy{Client: mgr.GetClient(), live: mgr.GetAPIReader(), namespaces: map[string]*ledger{}}
+	if err := s.reconciler().SetupWithManager(mgr, 10); err != nil {
+		return err
+	}
+	s.kruise = kruise.New(s.client)
+	s.done.Go(func() {
+		if err := mgr.Start(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "manager:", err)
+		}
+	})
+	s.done.Go(func() {
+		s.kruise.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, "simulator:", err) })
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		return errors.New("the cache did not fill")
+	}
+	return nil
+}
+
+func (s *shared) reconciler() *gameserverset.Reconciler {
+	return gameserverset.New(gameserverset.Options{Client: s.spy, Live: s.spy.live, Clock: s.clock, Events: s.events})
+}
+
+func (s *shared) stop() error {
+	s.cancel()
+	s.done.Wait()
+	return s.env.Stop()
+}
+
+// shiftedClock is the real time plus what tests added. Only waiting for probes looks at it.
+type shiftedClock struct {
+	clock.RealClock
+	mu    sync.Mutex
+	shift time.Duration
+}
+
+func (c *shiftedClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.RealClock.Now().Add(c.shift)
+}
+
+func (c *shiftedClock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shift += d
+}
+
+// write is one request of the controller that would change something.
+type write struct {
+	verb, kind, name string
+	obj              client.Object
+}
+
+func (w write) String() string { return w.verb + " " + w.kind + " " + w.name }
+
+// ledger holds the writes to one namespace, and the trouble a test makes there.
+type ledger struct {
+	mu     sync.Mutex
+	writes []write
+	// before is asked before each write; an error is what the API server answers.
+	before func(write) error
+}
+
+func (l *ledger) all() []write {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.writes)
+}
+
+func (l *ledger) onWrite(before func(write) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.before = before
+}
+
+func (l *ledger) note(w write) error {
+	l.mu.Lock()
+	l.writes = append(l.writes, w)
+	before := l.before
+	l.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	return before(w)
+}
+
+// spy is the client of the controller. It notes every write.
+type spy struct {
+	client.Client
+	live client.Reader
+
+	mu         sync.Mutex
+	namespaces map[string]*ledger
+}
+
+func (s *spy) ledger(namespace string) *ledger {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.namespaces[namespace] == nil {
+		s.namespaces[namespace] = &ledger{}
+	}
+	return s.namespaces[namespace]
+}
+
+func (s *spy) note(verb string, obj client.Object) error {
+	kind := fmt.Sprintf("%T", obj)
+	return s.ledger(obj.GetNamespace()).note(write{verb: verb, kind: kind[strings.LastIndexByte(kind, '.')+1:], name: obj.GetName(), obj: obj})
+}
+
+func (s *spy) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
+	if err := s.note("create", obj); err != nil {
+		return err
+	}
+	return s.Client.Create(ctx, obj, opts...)
+}
+
+func (s *spy) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if err := s.note("patch", obj); err != nil {
+		return err
+	}
+	return s.Client.Patch(ctx, obj, patch, opts...)
+}
+
+func (s *spy) Update(_ context.Context, obj client.Object, _ ...client.UpdateOption) error {
+	return fmt.Errorf("an update of all of %T %s; only patches of what changed are allowed", obj, obj.GetName())
+}
+
+func (s *spy) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	if err := s.note("delete", obj); err != nil {
+		return err
+	}
+	return s.Client.Delete(ctx, obj, opts...)
+}
+
+func (s *spy) Status() client.SubResourceWriter { return spiedStatus{s.Client.Status(), s} }
+
+type spiedStatus struct {
+	client.SubResourceWriter
+	spy *spy
+}
+
+func (s spiedStatus) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	if err := s.spy.note("patch status", obj); err != nil {
+		return err
+	}
+	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+}
+
+// recorder keeps events instead of sending them.
+type recorder struct {
+	mu     sync.Mutex
+	events map[string][]string // by namespace
+}
+
+func (r *recorder) Eventf(regarding, _ runtime.Object, eventType, reason, _, note string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	obj, err := meta.Accessor(regarding)
+	if err != nil {
+		return
+	}
+	if r.events == nil {
+		r.events = map[string][]string{}
+	}
+	r.events[obj.GetNamespace()] = append(r.events[obj.GetNamespace()], eventType+" "+reason+" "+fmt.Sprintf(note, args...))
+}
+
+func (r *recorder) of(namespace string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events[namespace])
+}
