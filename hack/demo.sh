@@ -2,6 +2,7 @@
 # The demo: a real control plane, Berth on it, ten game servers with addresses. Needs no answer from anybody.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export BIN=${BIN:-$PWD/bin} STATE=${STATE:-$PWD/.playground}
 hack/up.sh
 kubeconfig=$("$BIN/playground" --state "$STATE" kubeconfig)
 "$BIN/demo" --kubeconfig "$kubeconfig" --sample manifests/samples/arena.yaml
