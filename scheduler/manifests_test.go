@@ -3,9 +3,6 @@
 package scheduler
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,25 +12,19 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/berthgames/berth/test/manifests"
 )
 
-// read returns the objects in a file of manifests/scheduler. All must have the fields of T, and no others.
-func read[T any](tb testing.TB, file string) []T {
+// render returns the objects of manifests/scheduler.
+func render(tb testing.TB) []client.Object {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "manifests", "scheduler", file))
+	objects, err := manifests.Render("scheduler")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var all []T
-	for _, document := range bytes.Split(data, []byte("\n---\n")) {
-		var one T
-		if err := yaml.UnmarshalStrict(document, &one); err != nil {
-			tb.Fatalf("Reading %s: %v", file, err)
-		}
-		all = append(all, one)
-	}
-	return all
+	return objects
 }
 
 // permission is one thing that may be done.
@@ -77,17 +68,16 @@ func TestRoleIsThatOfTheStockScheduler(t *testing.T) {
 	if want.Len() == 0 {
 		t.Fatal("Kubernetes has no role system:kube-scheduler any more")
 	}
-	for _, role := range read[rbacv1.ClusterRole](t, "role.yaml") {
-		if role.Kind != "ClusterRole" {
-			continue
-		}
-		got := permissions(role.Rules)
-		for p := range want.Difference(got) {
-			t.Errorf("missing: %+v", p)
-		}
-		for p := range got.Difference(want) {
-			t.Errorf("more than the stock scheduler may: %+v", p)
-		}
+	role, ok := manifests.Find[*rbacv1.ClusterRole](render(t), "index-offset-scheduler")
+	if !ok {
+		t.Fatal("there is no ClusterRole")
+	}
+	got := permissions(role.Rules)
+	for p := range want.Difference(got) {
+		t.Errorf("missing: %+v", p)
+	}
+	for p := range got.Difference(want) {
+		t.Errorf("more than the stock scheduler may: %+v", p)
 	}
 }
 
@@ -95,11 +85,21 @@ func TestRoleIsThatOfTheStockScheduler(t *testing.T) {
 func TestBindings(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, binding := range read[rbacv1.RoleBinding](t, "role_binding.yaml") {
-		if len(binding.Subjects) != 1 || binding.Subjects[0].Name != "index-offset-scheduler" || binding.Subjects[0].Namespace != "kruise-game-system" {
-			t.Errorf("binding %s is for %v", binding.Name, binding.Subjects)
+	for _, object := range render(t) {
+		var subjects []rbacv1.Subject
+		var role rbacv1.RoleRef
+		switch binding := object.(type) {
+		case *rbacv1.ClusterRoleBinding:
+			subjects, role = binding.Subjects, binding.RoleRef
+		case *rbacv1.RoleBinding:
+			subjects, role = binding.Subjects, binding.RoleRef
+		default:
+			continue
 		}
-		got = append(got, binding.Namespace+"/"+binding.Name+" "+binding.RoleRef.Kind+" "+binding.RoleRef.Name)
+		if len(subjects) != 1 || subjects[0].Name != "index-offset-scheduler" || subjects[0].Namespace != "kruise-game-system" {
+			t.Errorf("binding %s is for %v", object.GetName(), subjects)
+		}
+		got = append(got, object.GetNamespace()+"/"+object.GetName()+" "+role.Kind+" "+role.Name)
 	}
 	slices.Sort(got)
 	want := []string{
@@ -115,7 +115,10 @@ func TestBindings(t *testing.T) {
 
 func TestDeployment(t *testing.T) {
 	t.Parallel()
-	deployment := read[appsv1.Deployment](t, "deployment.yaml")[0]
+	deployment, ok := manifests.Find[*appsv1.Deployment](render(t), "index-offset-scheduler")
+	if !ok {
+		t.Fatal("there is no Deployment")
+	}
 	if deployment.Spec.Replicas == nil || *deployment.Spec.Replicas != 2 {
 		t.Error("X-8: want 2 replicas")
 	}

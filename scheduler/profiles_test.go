@@ -16,12 +16,16 @@ import (
 
 	"github.com/berthgames/berth/scheduler/indexoffset"
 	"github.com/berthgames/berth/scheduler/internal/testcluster"
+	"github.com/berthgames/berth/test/manifests"
 )
 
 // shipped is the configuration that manifests/scheduler deploys.
 func shipped(tb testing.TB) *config.KubeSchedulerConfiguration {
 	tb.Helper()
-	configMap := read[corev1.ConfigMap](tb, "config.yaml")[0]
+	configMap, ok := manifests.Find[*corev1.ConfigMap](render(tb), "index-offset-scheduler-config")
+	if !ok {
+		tb.Fatal("There is no configuration")
+	}
 	return testcluster.Load(tb, []byte(configMap.Data["scheduler-config.yaml"]))
 }
 
@@ -46,7 +50,7 @@ func TestShippedConfiguration(t *testing.T) {
 		}
 		var most int64
 		for _, weight := range weights {
-			most += weight * fwk.MaxNodeScore
+			most += weight * fwk.MaxScore
 		}
 		if own <= most {
 			t.Errorf("%s, X-10: IndexOffset weighs %d; the stock plugins outvote one of its points with up to %d", profile, own, most)
@@ -62,7 +66,7 @@ kind: KubeSchedulerConfiguration
 // The configuration that people run OpenKruiseGame's scheduler with.
 func TestSeedConfigurationWorksAsItIs(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile(filepath.Join("testdata", "seed-config.yaml"))
+	data, err := os.ReadFile(filepath.Join("..", "test", "samples", "index-offset-scheduler-config.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 const (
 	// noPeers is the raw score of a place without peers. It is larger than any distance.
 	noPeers int64 = math.MaxInt64
-	// farthest is the highest final score of a place with peers; one without peers gets fwk.MaxNodeScore.
-	farthest = fwk.MaxNodeScore - 1
+	// farthest is the highest final score of a place with peers; one without peers gets fwk.MaxScore.
+	farthest = fwk.MaxScore - 1
 	// establishedFactor is how many times as far away a peer counts that is older than the window of recent ones.
 	establishedFactor = 2
 	// nobody stands for a missing neighbour. Indexes are never negative.
@@ -29,12 +29,9 @@ type neighbours struct {
 	below, above int64
 }
 
-// alone says that a place holds no peer.
-var alone = neighbours{below: nobody, above: nobody}
-
 // findNeighbours searches the peers of one place. ordinals must be ascending.
 func findNeighbours(ordinals []int32, of int32) neighbours {
-	n := alone
+	n := neighbours{below: nobody, above: nobody}
 	at, same := slices.BinarySearch(ordinals, of)
 	if same {
 		// Pods of two sets may carry the same index. Whatever follows is above: looking past a run of equal ones would
@@ -121,7 +118,7 @@ func normalize(scores fwk.NodeScoreList) {
 	}
 	for i, s := range scores {
 		if s.Score == noPeers {
-			scores[i].Score = fwk.MaxNodeScore
+			scores[i].Score = fwk.MaxScore
 			continue
 		}
 		scores[i].Score = spread(s.Score+shift, longest+shift)

@@ -37,7 +37,7 @@ func TestDistance(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := around{recent: findNeighbours(tc.peers, tc.of), established: alone}
+			a := around{recent: findNeighbours(tc.peers, tc.of), established: findNeighbours(nil, tc.of)}
 			if got := a.distance(schedulerconfig.DistanceNearest, tc.of); got != tc.wantNearest {
 				t.Errorf("Nearest is %d, want %d", got, tc.wantNearest)
 			}
@@ -81,8 +81,8 @@ func TestMergeIsTheDistanceToAllPeersTogether(t *testing.T) {
 		for _, s := range [][]int32{a, b, both} {
 			slices.Sort(s)
 		}
-		merged := around{recent: findNeighbours(a, of).merge(findNeighbours(b, of)), established: alone}
-		whole := around{recent: findNeighbours(both, of), established: alone}
+		merged := around{recent: findNeighbours(a, of).merge(findNeighbours(b, of)), established: findNeighbours(nil, of)}
+		whole := around{recent: findNeighbours(both, of), established: findNeighbours(nil, of)}
 		for _, by := range []schedulerconfig.Distance{schedulerconfig.DistanceNearest, schedulerconfig.DistancePreceding} {
 			if got, want := merged.distance(by, of), whole.distance(by, of); got != want {
 				t.Errorf("%s of merged places is %d, want %d", by, got, want)
@@ -151,7 +151,7 @@ func TestNormalizeIsMonotone(t *testing.T) {
 			}
 		}
 		for i, a := range raw {
-			if (got[i] == fwk.MaxNodeScore) != (a == noPeers) || got[i] < 0 || got[i] > fwk.MaxNodeScore {
+			if (got[i] == fwk.MaxScore) != (a == noPeers) || got[i] < 0 || got[i] > fwk.MaxScore {
 				t.Errorf("raw %d has score %d", a, got[i])
 			}
 			for j, b := range raw {
