@@ -5,17 +5,17 @@ package ports
 import "math/bits"
 
 // The chooser fixes numbers for a pod before its node is known, so it can only make it likely that the node will have
-// them free. It counts, for a set of k numbers, the nodes on which all of them are free together, and takes off what
-// pods without a node are going to use. The best set wins; among equals the one that the pod's identity points at, so that
+// them free. It counts, for a set of k numbers, the nodes on which all of them are free together, and takes off what pods
+// without a node are going to use. The best set wins; among equals the one that the pod's identity points at, so that
 // replicas which choose at the same moment for different pods of one set choose differently.
 //
-// Sets are tried in blocks. All pods that want k numbers use the same aligned blocks of k numbers, so two pods
-// either share a whole block or nothing. A node with room for s pods and s blocks can then always be filled, whereas free
-// combinations break up the numbers of a node until no k of them are left that another pod was given
-// (hostport-at-scheduling-time.md, experiments E2b and E3). That holds as long as no more blocks are in use than a node has
-// room for pods; so when there are only a few blocks more than that, the surplus is left alone. Protocols that no number has to share, TCP for one port and UDP
-// for another, are blocked apart from each other, since they do not compete. Only when no block is free anywhere
-// numbers are combined freely.
+// Sets are tried in blocks. All pods that want k numbers use the same aligned blocks of k numbers, so two pods either share
+// a whole block or nothing. A node with room for s pods and s blocks can then always be filled, whereas free combinations
+// break up the numbers of a node until no k of them are left that another pod was given
+// (hostport-at-scheduling-time.md, experiments E2b and E3). That holds as long as no more blocks are in use than a node
+// has room for pods; so when there are only a few blocks more than that, the surplus is left alone. Protocols that no
+// number has to share, TCP for one port and UDP for another, are blocked apart from each other, since they do not
+// compete. Only when no block is free anywhere numbers are combined freely.
 
 // one is the weight of a node, and of a pod that competes for it, in scores.
 const one = 1024

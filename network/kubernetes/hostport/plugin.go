@@ -67,6 +67,3 @@ func (p *Plugin) Name() string { return Name }
 
 // Alias implements framework.Plugin. Upstream gives this plugin none.
 func (p *Plugin) Alias() string { return "" }
-
-// Parameters describes the parameters for people.
-func (p *Plugin) Parameters() []params.Row { return p.spec.Rows() }
