@@ -2,11 +2,11 @@
 
 // Package pod is the admission of new game-server pods.
 //
-// It only reads, decides and answers: the same request gets the same patch, nothing is written to the API server, and a
-// dry run is like the real request. Updates and deletions of pods pass untouched, also when an older webhook
+// It only reads, decides and answers: the same request gets the same patch but for the time in it, nothing is written to
+// the API server, and a dry run is like the real request. Updates and deletions of pods pass untouched, also when an older webhook
 // configuration still sends them here (faults W-5, W-6).
 //
-//	pod CREATE ── overrides of its GameServer ── network plugin's Admit ── patch of only what changed
+//	pod CREATE ── overrides and labels of its GameServer ── network plugin's Admit ── patch of only what changed
 package pod
 
 import (
@@ -21,10 +21,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
+	"github.com/berthgames/berth/internal/gamepod"
 	"github.com/berthgames/berth/network/framework"
 )
 
@@ -50,6 +52,8 @@ type Options struct {
 	Limit time.Duration
 	// Metrics count what plugins answered. May be nil.
 	Metrics *Metrics
+	// Clock tells when a server got its operations state; nil means the real one.
+	Clock clock.PassiveClock
 }
 
 // Handler answers CREATE requests of pods. Safe for concurrent use.
@@ -64,6 +68,9 @@ var _ admission.Handler = (*Handler)(nil)
 func New(options Options) *Handler {
 	if options.Limit == 0 {
 		options.Limit = AnswerLimit
+	}
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
 	}
 	return &Handler{options: options, decoder: admission.NewDecoder(options.Scheme)}
 }
@@ -113,7 +120,7 @@ func (h *Handler) notOurs(pod *corev1.Pod) string {
 // shape returns the pod as it should be stored. It leaves the given one alone.
 func (h *Handler) shape(ctx context.Context, pod *corev1.Pod, req admission.Request) (*corev1.Pod, []string, error) {
 	shaped := pod.DeepCopy()
-	warnings, err := h.applyOverrides(ctx, shaped)
+	warnings, err := h.applyGameServer(ctx, shaped)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -140,14 +147,20 @@ func (h *Handler) shape(ctx context.Context, pod *corev1.Pod, req admission.Requ
 	return admitted, warnings, err
 }
 
-func (h *Handler) applyOverrides(ctx context.Context, pod *corev1.Pod) ([]string, error) {
-	server := &gamev1alpha1.GameServer{}
-	err := h.options.Live.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, server)
+// applyGameServer brings overrides, operations state and priorities of the GameServer that outlived the last pod of this
+// name to the pod, or those of a new GameServer, so that the server finds them through the downward API at its start.
+func (h *Handler) applyGameServer(ctx context.Context, pod *corev1.Pod) ([]string, error) {
+	found := &gamev1alpha1.GameServer{}
+	err := h.options.Live.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, found)
 	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
+		found = nil
+	} else if err != nil {
 		return nil, framework.Retryf("reading its GameServer: %w", err)
+	}
+	server := gamepod.ForNewPod(found)
+	gamepod.Stamp(pod, server, h.options.Clock.Now())
+	if server == nil {
+		return nil, nil
 	}
 	warnings, errs := override(pod, server.Spec.Containers)
 	if len(errs) > 0 {

@@ -20,12 +20,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
+	"github.com/berthgames/berth/internal/gamepod"
 	"github.com/berthgames/berth/internal/ports"
 	"github.com/berthgames/berth/network/framework"
 )
@@ -66,6 +69,7 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
+// gamePod is a pod as OpenKruise sends it, but for the labels of its GameServer, which it has already.
 func gamePod(change ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -75,11 +79,14 @@ func gamePod(change ...func(*corev1.Pod)) *corev1.Pod {
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "game", Image: "game:1"}}},
 	}
+	gamepod.Stamp(pod, nil, noon())
 	for _, c := range change {
 		c(pod)
 	}
 	return pod
 }
+
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 func request(t *testing.T, pod *corev1.Pod, change ...func(*admission.Request)) admission.Request {
 	t.Helper()
@@ -122,7 +129,7 @@ func (f fixture) handler(t *testing.T) *Handler {
 			return c.Get(ctx, key, obj, opts...)
 		},
 	}).Build()
-	return New(Options{Live: live, Scheme: scheme, Plugins: registry, Namespace: f.namespace, Limit: f.limit})
+	return New(Options{Live: live, Scheme: scheme, Plugins: registry, Namespace: f.namespace, Limit: f.limit, Clock: clocktesting.NewFakePassiveClock(noon())})
 }
 
 func texts(response admission.Response) []string {
@@ -214,6 +221,47 @@ func TestHandleAdmits(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.wantWarnings, got.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHandleStampsTheWishesOfTheGameServer(t *testing.T) {
+	t.Parallel()
+	server := func(owner string) client.Object {
+		return &gamev1alpha1.GameServer{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "games", Name: "arena-0",
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: owner, Name: "x", UID: "x", Controller: ptr.To(true)}},
+			},
+			Spec: gamev1alpha1.GameServerSpec{
+				OpsState: gamev1alpha1.Maintaining, Containers: []gamev1alpha1.GameServerContainer{{Name: "game", Image: "game:2"}},
+			},
+		}
+	}
+	cases := map[string]struct {
+		servers                 []client.Object
+		wantOpsState, wantImage string
+	}{
+		"of a new one when there is none":              {wantOpsState: "None", wantImage: "game:1"},
+		"of the one that outlived the last pod":        {servers: []client.Object{server("GameServerSet")}, wantOpsState: "Maintaining", wantImage: "game:2"},
+		"not of one that goes with a former pod (G-4)": {servers: []client.Object{server("Pod")}, wantOpsState: "None", wantImage: "game:1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bare := gamePod()
+			bare.Labels = map[string]string{gamev1alpha1.GameServerOwnerGssKey: "arena"}
+			bare.Namespace = "games"
+			got, _, err := fixture{servers: tc.servers}.handler(t).shape(t.Context(), bare, request(t, bare))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state := got.Labels[gamev1alpha1.GameServerOpsStateKey]; state != tc.wantOpsState || got.Spec.Containers[0].Image != tc.wantImage {
+				t.Errorf("opsState %s and image %s, want %s and %s", state, got.Spec.Containers[0].Image, tc.wantOpsState, tc.wantImage)
+			}
+			if at := got.Annotations[gamev1alpha1.GameServerOpsStateLastChangedTime]; at != "2026-03-01T12:00:00Z" {
+				t.Errorf("opsState since %q", at)
 			}
 		})
 	}
