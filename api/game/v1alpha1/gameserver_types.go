@@ -35,8 +35,9 @@ type GameServer struct {
 	// +kubebuilder:validation:XValidation:rule=`!has(self.deletionPriority) || (oldSelf.hasValue() && has(oldSelf.value().deletionPriority) && oldSelf.value().deletionPriority == self.deletionPriority) || (type(self.deletionPriority) == int ? self.deletionPriority >= 0 && self.deletionPriority <= 2147483647 : self.deletionPriority.matches("^[0-9]{1,10}$") && int(self.deletionPriority) <= 2147483647)`,optionalOldSelf=true,fieldPath=".deletionPriority",message="must be an integer from 0 to 2147483647",messageExpression=`"'" + string(self.deletionPriority) + "' must be an integer from 0 to 2147483647"`
 	Spec GameServerSpec `json:"spec,omitempty,omitzero"`
 
-	// status is what the GameServer controller saw.
+	// status is what the GameServer controller saw. As long as it has written none, the server is being created.
 	// +optional
+	// +kubebuilder:default={desiredState: Ready, currentState: Creating}
 	Status GameServerStatus `json:"status,omitempty,omitzero"`
 }
 

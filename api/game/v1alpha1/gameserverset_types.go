@@ -254,7 +254,7 @@ type ServiceQuality struct {
 	// status or the result of the probe changes.
 	Permanent bool `json:"permanent"`
 
-	// serviceQualityAction lists what to do; the first one that matches runs.
+	// serviceQualityAction lists what to do. All that match run, in order; a later one wins over an earlier one.
 	// +optional
 	// +listType=atomic
 	ServiceQualityAction []ServiceQualityAction `json:"serviceQualityAction,omitempty"`

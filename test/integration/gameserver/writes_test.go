@@ -120,9 +120,13 @@ func TestSlowStartIsReported(t *testing.T) {
 	w := newWorld(t)
 	pod := w.newPod(0)
 	w.bind(pod, "node-"+w.namespace)
-	w.eventuallyGS(0, "a GameServer that says nothing yet", func(gs *gamev1alpha1.GameServer) string {
-		return cmp.Diff("node-"+w.namespace, gs.Labels[gamev1alpha1.GameServerNodeNameKey])
+	w.eventuallyGS(0, "a GameServer that is Creating without a write", func(gs *gamev1alpha1.GameServer) string {
+		return cmp.Diff([]string{"node-" + w.namespace, "Creating"}, []string{gs.Labels[gamev1alpha1.GameServerNodeNameKey], string(gs.Status.CurrentState)})
 	})
+	w.settle()
+	if diff := cmp.Diff(map[string]int{"POST gameservers": 1}, suite.wire.counts(w.namespace)); diff != "" {
+		t.Errorf("writes while it starts (-want +got):\n%s", diff)
+	}
 	w.pass(time.Minute)
 	w.annotate(pod, "somebody", "looks")
 	w.eventually("Creating", func(ctx context.Context) error { return wantState(ctx, pod, gamev1alpha1.Creating) })

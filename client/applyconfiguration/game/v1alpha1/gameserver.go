@@ -23,7 +23,7 @@ type GameServerApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is what users, match makers and service qualities want of this server.
 	Spec *GameServerSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what the GameServer controller saw.
+	// status is what the GameServer controller saw. As long as it has written none, the server is being created.
 	Status *GameServerStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -24,7 +24,7 @@ type ServiceQualityApplyConfiguration struct {
 	// permanent true: the first action that runs for a server is the last one. False: an action may run each time the
 	// status or the result of the probe changes.
 	Permanent *bool `json:"permanent,omitempty"`
-	// serviceQualityAction lists what to do; the first one that matches runs.
+	// serviceQualityAction lists what to do. All that match run, in order; a later one wins over an earlier one.
 	ServiceQualityAction []ServiceQualityActionApplyConfiguration `json:"serviceQualityAction,omitempty"`
 }
 
