@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ports
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// counting is a selector that counts how often it is asked about a node.
+type counting struct {
+	pool
+	asked *int
+}
+
+func (c counting) Matches(node *corev1.Node) bool {
+	*c.asked++
+	return c.pool.Matches(node)
+}
+
+// Pods of one kind do not make every node be looked at again; a node that changed is looked at once, and only when a
+// selector can tell the difference.
+func TestNodesAreAskedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 8000, 8009)
+	for i := range 100 {
+		w.node(fmt.Sprintf("n%d", i), 10)
+	}
+	asked := 0
+	grant := func(name string) {
+		t.Helper()
+		req := w.request(name, "", TCP)
+		req.Selector = counting{pool: "a", asked: &asked}
+		if _, err := w.ledger.Grant(req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := []struct {
+		what string
+		do   func()
+		want int
+	}{
+		{"the first pod", func() { grant("g-0") }, 100},
+		{"the second pod", func() { grant("g-1") }, 0},
+		{"a heartbeat", func() { w.node("n7", 10) }, 0},
+		{"a new pool", func() { w.node("n7/a", 10) }, 1},
+		{"a cordon", func() {
+			w.ledger.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n8", Labels: map[string]string{"pool": ""}}, Spec: corev1.NodeSpec{Unschedulable: true}})
+		}, 1},
+		{"a new node", func() { w.node("n100", 10) }, 1},
+		{"the third pod", func() { grant("g-2") }, 0},
+	}
+	for _, step := range steps {
+		asked = 0
+		step.do()
+		if asked != step.want {
+			t.Errorf("%s: %d nodes were looked at, want %d", step.what, asked, step.want)
+		}
+	}
+}
+
+// Kinds of pods that nobody uses any more are forgotten, those that somebody waits in are not.
+func TestSelectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 8000, 8009)
+	w.node("n1", 10)
+	w.create("waiting-0", "first", TCP)
+	for i := range 2 * maxSelections {
+		req := w.request("g-0", pool(fmt.Sprint(i)), TCP)
+		req.DryRun = true
+		if _, err := w.ledger.Grant(req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(w.ledger.selections.byKey); n != maxSelections {
+		t.Errorf("%d are kept, want %d", n, maxSelections)
+	}
+	if _, kept := w.ledger.selections.byKey["pool=first"]; !kept {
+		t.Error("the one with a waiting pod was forgotten")
+	}
+}
