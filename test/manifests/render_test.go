@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -261,7 +262,7 @@ func rights(objects []client.Object, account string) []string {
 func TestManagerHasNoMoreRightsThanItNeeds(t *testing.T) {
 	t.Parallel()
 	writable := []string{
-		"/events[] create", "/events[] patch", "/pods[] patch", "/pods[] delete", "/pods/finalizers[] update",
+		"/events[] create", "/events[] patch", "/pods[] patch", "/pods/finalizers[] update",
 		"apps.kruise.io/podprobemarkers[] create", "apps.kruise.io/podprobemarkers[] patch", "apps.kruise.io/podprobemarkers[] delete",
 		"apps.kruise.io/statefulsets[] create", "apps.kruise.io/statefulsets[] patch",
 		"coordination.k8s.io/leases[] create", "coordination.k8s.io/leases[game-kruise-manager] update",
@@ -295,6 +296,43 @@ func TestManagerHasNoMoreRightsThanItNeeds(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: what the manager may write (-want +got):\n%s", folder, diff)
 		}
+	}
+}
+
+// The code says in markers what it does with which kind; the role has to allow it.
+func TestManagerMayDoWhatItsCodeSays(t *testing.T) {
+	t.Parallel()
+	granted := rights(render(t, "default"), manager)
+	marker := regexp.MustCompile(`// \+kubebuilder:rbac:groups=([^,]*),resources=([^,]*),verbs=(\S+)`)
+	found := 0
+	for _, folder := range []string{"controllers", "network", "webhook"} {
+		err := filepath.WalkDir(filepath.Join(Root(), "..", folder), func(path string, _ os.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, match := range marker.FindAllStringSubmatch(string(text), -1) {
+				found++
+				for _, resource := range strings.Split(match[2], ";") {
+					for _, verb := range strings.Split(match[3], ";") {
+						right := strings.Trim(match[1], `"`) + "/" + resource + "[] " + verb
+						if !slices.Contains(granted, right) {
+							t.Errorf("%s needs %q", path, right)
+						}
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no marker was found")
 	}
 }
 
