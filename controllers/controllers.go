@@ -18,6 +18,7 @@ import (
 	"github.com/berthgames/berth/config"
 	"github.com/berthgames/berth/controllers/gameserver"
 	"github.com/berthgames/berth/controllers/gameserverset"
+	"github.com/berthgames/berth/controllers/podnetwork"
 	"github.com/berthgames/berth/internal/index"
 	"github.com/berthgames/berth/network/framework"
 )
@@ -48,6 +49,12 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		StartGrace:  gameserver.DefaultStartGrace,
 	})
 	if err := gameServers.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	networks := podnetwork.New(mgr.GetClient(), o.Plugins, mgr.GetEventRecorder(podnetwork.ControllerName), podnetwork.Options{
+		Workers: o.GameServerWorkers,
+	})
+	if err := networks.SetupWithManager(mgr); err != nil {
 		return err
 	}
 	sets := gameserverset.New(gameserverset.Options{
