@@ -38,7 +38,7 @@ type Input struct {
 	Demand *Demand
 	// Resting are offsets that were given up a short while ago. They rank behind all others that fit equally well.
 	Resting []bool
-	// Slots is how many pods like this one the roomiest node holds when it is empty.
+	// Slots is at least how many pods like this one a node holds, whichever of Nodes it is.
 	Slots int
 	// Start is where the search begins; any number will do.
 	Start uint32

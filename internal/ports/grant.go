@@ -85,13 +85,13 @@ func (l *Ledger) choose(req Request, now time.Time) ([]int, int) {
 		return nil, usable
 	}
 	eligible := l.selections.get(req.Selector, &l.nodes).nodes
-	nodes := l.nodes.withRoom(eligible, req.Requests)
+	nodes, slots := l.nodes.room(eligible, req.Requests)
 	if nodes.Len() == 0 {
 		nodes = eligible
 	}
 	choice := Choose(Input{
 		Range: l.options.Range, Wants: req.Wants, Excluded: excluded, Nodes: nodes, Taken: &l.taken, Held: &l.held,
-		Demand: l.selections.demandOn(eligible), Resting: l.resting(now), Slots: l.nodes.slots(eligible, req.Requests), Start: req.Start,
+		Demand: l.selections.demandOn(eligible), Resting: l.resting(now), Slots: slots, Start: req.Start,
 	})
 	return choice.Offsets, usable
 }

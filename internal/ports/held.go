@@ -86,14 +86,14 @@ func (r Resources) fits(o Resources) bool {
 }
 
 // times is how often o fits into r. What o does not ask for does not limit it.
-func (r Resources) times(o Resources) int64 {
+func (r Resources) times(o Resources) int {
 	most := int64(math.MaxInt32)
 	for _, x := range [][2]int64{{r.MilliCPU, o.MilliCPU}, {r.Memory, o.Memory}, {r.Pods, o.Pods}} {
 		if x[1] > 0 {
 			most = min(most, x[0]/x[1])
 		}
 	}
-	return most
+	return int(most)
 }
 
 // Selector says which nodes a pod may use. Pods that may use the same nodes must give the same key.

@@ -54,24 +54,23 @@ func (t *nodeTable) free(i int) {
 	t.unused = append(t.unused, i)
 }
 
-// withRoom are those of nodes where a pod with these requests fits.
-func (t *nodeTable) withRoom(nodes NodeSet, requests Resources) NodeSet {
-	room := make(NodeSet, len(nodes))
+// room finds those of nodes where a pod with these requests fits, and how many such pods a node can hold that is the
+// largest in every respect.
+func (t *nodeTable) room(nodes NodeSet, requests Resources) (room NodeSet, slots int) {
+	room = make(NodeSet, len(nodes))
+	var largest Resources
 	nodes.each(func(i int) {
-		left := t.list[i].allocatable
-		left.add(t.list[i].requested, -1)
+		n := &t.list[i]
+		largest.MilliCPU = max(largest.MilliCPU, n.allocatable.MilliCPU)
+		largest.Memory = max(largest.Memory, n.allocatable.Memory)
+		largest.Pods = max(largest.Pods, n.allocatable.Pods)
+		left := n.allocatable
+		left.add(n.requested, -1)
 		if left.fits(requests) {
 			room.Add(i)
 		}
 	})
-	return room
-}
-
-// slots is how many pods with these requests the roomiest of nodes holds when it is empty.
-func (t *nodeTable) slots(nodes NodeSet, requests Resources) int {
-	var most int64
-	nodes.each(func(i int) { most = max(most, t.list[i].allocatable.times(requests)) })
-	return int(most)
+	return room, largest.times(requests)
 }
 
 // resourcesOf reads cpu, memory and number of pods.
