@@ -31,7 +31,7 @@ func idOf(set, name string) (id int32, ok bool) {
 // isMember reports whether a pod with the set's label is one of its servers: controlled by the workload or, for the
 // workload to adopt, by nobody.
 func isMember(pod *corev1.Pod, workload *kruisev1beta1.StatefulSet) bool {
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	return controller == nil || workload != nil && controller.UID == workload.UID
 }
 
@@ -58,7 +58,7 @@ func newServer(id int32, pod *corev1.Pod, gs *gamev1alpha1.GameServer) Server {
 // describes reports whether a GameServer with the name of the pod is about this pod. After a quick recreation the
 // GameServer of the earlier pod may still be there, and its Kill must not hit the new one.
 func describes(gs *gamev1alpha1.GameServer, pod *corev1.Pod) bool {
-	controller := metav1.GetControllerOf(gs)
+	controller := metav1.GetControllerOfNoCopy(gs)
 	return controller == nil || controller.Kind != "Pod" || controller.UID == pod.UID
 }
 
@@ -103,6 +103,7 @@ func (c *counts) add(pod *corev1.Pod) {
 		c.maintaining++
 	case gamev1alpha1.WaitToDelete:
 		c.waitToBeDeleted++
+	default:
 	}
 	if pod.Labels[gamev1alpha1.GameServerStateKey] == string(gamev1alpha1.PreDelete) {
 		c.preDelete++

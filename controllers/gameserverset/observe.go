@@ -138,7 +138,7 @@ func (p *pass) see(pod *corev1.Pod) {
 }
 
 func isOfStatefulSet(pod *corev1.Pod, name string) bool {
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	return controller != nil && controller.Kind == kruisev1beta1.SchemeGroupVersion.WithKind("StatefulSet").Kind &&
 		controller.Name == name
 }
@@ -161,7 +161,7 @@ const (
 )
 
 func ownershipOf(obj client.Object, set *gamev1alpha1.GameServerSet) ownership {
-	controller := metav1.GetControllerOf(obj)
+	controller := metav1.GetControllerOfNoCopy(obj)
 	switch {
 	case controller == nil:
 		return foreign

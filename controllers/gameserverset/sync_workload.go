@@ -190,7 +190,7 @@ func (r *Reconciler) kill(ctx context.Context, p *pass, c *change) error {
 		return nil
 	}
 	from := c.in.Replicas
-	to := from - int32(c.killed.Len()) //nolint:gosec // the killed are members, of which there are from
+	to := from - int32(c.killed.Len()) // the killed are members, of which there are from
 	after := p.set.DeepCopy()
 	after.Spec.Replicas = &to
 	if _, err := apply.Object(ctx, r.client, p.set, after, apply.WithOptimisticLock()); err != nil {

@@ -152,7 +152,7 @@ func setManaged(workload *kruisev1beta1.StatefulSet, managed kruisev1beta1.State
 
 // setScale brings the workload to the plan.
 func setScale(spec *kruisev1beta1.StatefulSetSpec, plan ScalePlan) {
-	replicas := int32(plan.Keep.Len()) //nolint:gosec // the plan keeps as many as spec.replicas, an int32
+	replicas := int32(plan.Keep.Len()) // the plan keeps as many as spec.replicas, an int32
 	spec.Replicas = &replicas
 	spec.ReserveOrdinals = reserveOrdinals(plan)
 }

@@ -139,7 +139,7 @@ func parseRange(first, last string) (sp span, problem string) {
 // parseID takes digits only: no sign, no space.
 func parseID(text string) (int32, bool) {
 	id, err := strconv.ParseUint(text, 10, 31)
-	return int32(id), err == nil //nolint:gosec // ParseUint was asked for 31 bits
+	return int32(id), err == nil // ParseUint was asked for 31 bits
 }
 
 // String returns the normal form as text: ascending, three or more ids in a row as "a-b", joined by commas, such as

@@ -106,10 +106,10 @@ func (w *world) wantReserved(ids string) {
 	w.eventually("reserve ids "+ids, func(context.Context) error {
 		set := w.set()
 		have, err := idset.FromList(set.Spec.ReserveGameServerIds)
-		if text := set.Annotations[gamev1alpha1.GameServerSetReserveIdsKey]; err != nil || have.String() != ids || text != ids {
-			return fmt.Errorf("spec %q, annotation %q, %v", have, text, err)
+		if text := set.Annotations[gamev1alpha1.GameServerSetReserveIdsKey]; err == nil && (have.String() != ids || text != ids) {
+			return fmt.Errorf("spec %q, annotation %q", have, text)
 		}
-		return nil
+		return err
 	})
 }
 
