@@ -32,6 +32,7 @@ func (r *Reconciler) act(ctx context.Context, s seen, p plan) error {
 		if err := r.deleteGameServer(ctx, s.gameServer); err != nil || p.fate == remove {
 			return err
 		}
+	default:
 	}
 	gs, err := r.writeGameServer(ctx, s, p)
 	if err != nil || gs == nil {

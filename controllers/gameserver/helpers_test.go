@@ -115,7 +115,7 @@ func aNode() *corev1.Node {
 }
 
 // settled is what is seen of a server that needs nothing any more.
-func settled(t *testing.T, changes ...func(*seen)) seen {
+func settled(t testing.TB, changes ...func(*seen)) seen {
 	t.Helper()
 	s := seen{pod: aPod(), set: aSet(), node: aNode(), now: noon()}
 	for _, change := range changes {

@@ -30,14 +30,14 @@ func holdFirstReport(s seen, stored gamev1alpha1.GameServerStatus, h health, gra
 		if s.pod.Labels[gamev1alpha1.GameServerStateKey] != "" {
 			return 0
 		}
-		return max(0, grace-s.now.Sub(s.pod.CreationTimestamp.Time))
+		return timeLeft(grace, s.pod.CreationTimestamp.Time, s.now)
 	case gamev1alpha1.NotReady:
-		return max(0, settleTime-s.now.Sub(lastStep(s.pod)))
+		return timeLeft(settleTime, lastStep(s.pod), s.now)
 	case gamev1alpha1.Ready:
 		if framework.TypeOf(s.pod) == "" || reportedNetwork(s.pod) != nil {
 			return 0
 		}
-		return max(0, settleTime-s.now.Sub(lastStep(s.pod)))
+		return timeLeft(settleTime, lastStep(s.pod), s.now)
 	default:
 		return 0
 	}
@@ -63,4 +63,14 @@ func lastStep(pod *corev1.Pod) time.Time {
 		}
 	}
 	return last
+}
+
+// timeLeft is what is left of a grace that began at began; zero when it is over. When began, which is a time of the API
+// server or of a kubelet, is far ahead of our clock, waiting for it to pass might take for ever: then nothing is left.
+func timeLeft(grace time.Duration, began, now time.Time) time.Duration {
+	left := grace - now.Sub(began)
+	if left < 0 || left > 2*grace {
+		return 0
+	}
+	return left
 }

@@ -34,13 +34,24 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (se
 	if s.set, err = get(ctx, r.client, setName, &gamev1alpha1.GameServerSet{}); err != nil {
 		return seen{}, fmt.Errorf("reading GameServerSet %s: %w", setName, err)
 	}
-	if node := s.pod.Spec.NodeName; node != "" {
-		if s.node, err = get(ctx, r.client, types.NamespacedName{Name: node}, &corev1.Node{}); err != nil {
-			return seen{}, fmt.Errorf("reading node %s: %w", node, err)
-		}
+	if s.node, err = r.node(ctx, s.pod.Spec.NodeName); err != nil {
+		return seen{}, fmt.Errorf("reading node %s: %w", s.pod.Spec.NodeName, err)
 	}
 	s.claims, err = r.claims(ctx, s.pod)
 	return s, err
+}
+
+// node looks twice before it says that a node is gone: the first pods of a new node may be seen before it.
+func (r *Reconciler) node(ctx context.Context, name string) (*corev1.Node, error) {
+	if name == "" {
+		return nil, nil
+	}
+	key := types.NamespacedName{Name: name}
+	node, err := get(ctx, r.client, key, &corev1.Node{})
+	if err != nil || node != nil {
+		return node, err
+	}
+	return get(ctx, r.live, key, &corev1.Node{})
 }
 
 func (r *Reconciler) claims(ctx context.Context, pod *corev1.Pod) ([]claim, error) {

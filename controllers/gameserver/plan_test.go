@@ -156,7 +156,8 @@ func TestFirstReportOfAStart(t *testing.T) {
 		"on its way, after a status by default": {
 			pod: aPod(isNew, scheduled), stored: gamev1alpha1.GameServerStatus{DesiredState: "Ready", CurrentState: "Creating"}, wantHeld: 15 * time.Second,
 		},
-		"on its way for too long": {pod: aPod(isNew, scheduled), age: time.Minute, wantPod: true},
+		"a clock that is an hour behind": {pod: aPod(isNew, scheduled), age: -time.Hour, wantPod: true},
+		"on its way for too long":        {pod: aPod(isNew, scheduled), age: time.Minute, wantPod: true},
 		"a wish of a user reaches the pod at once": {
 			pod: aPod(isNew, scheduled), opsState: "Allocated", wantHeld: 15 * time.Second, wantPod: true,
 		},

@@ -40,6 +40,7 @@ func stateOfRunning(pod *corev1.Pod) gamev1alpha1.GameServerState {
 		return gamev1alpha1.PreUpdate
 	case appspub.LifecycleStatePreparingDelete:
 		return gamev1alpha1.PreDelete
+	default:
 	}
 	if ready := podCondition(pod, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionTrue {
 		return gamev1alpha1.Ready
