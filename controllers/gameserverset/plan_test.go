@@ -339,7 +339,7 @@ func TestDeletionOrder(t *testing.T) {
 		},
 		"S-10: equal priorities fall to the larger ordinal": {servers: []Server{server(0, priority(1)), server(1, priority(1))}, want: []int32{1, 0}},
 		"priorities are numbers, not texts":                 {servers: []Server{server(0, priority(10)), server(1, priority(9))}, want: []int32{0, 1}},
-		"D08: not ready before ready": {
+		"D07, D08: not ready before ready": {
 			servers: []Server{server(0, unready()), server(1, unready()), server(2), server(3)}, want: []int32{1, 0, 3, 2},
 		},
 		"an Allocated server that is not ready is still Allocated": {
