@@ -24,12 +24,11 @@ func served(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
 	secured, ok := conn.(*tls.Conn)
 	if !ok {
-		return nil, errors.New("no TLS connection")
+		return nil, errors.Join(errors.New("no TLS connection"), conn.Close())
 	}
-	return secured.ConnectionState().PeerCertificates[0].Raw, nil
+	return secured.ConnectionState().PeerCertificates[0].Raw, conn.Close()
 }
 
 // W-12, W-13: a lost Secret is made anew, authority and all, and every part follows without a restart.

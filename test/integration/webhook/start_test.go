@@ -49,7 +49,9 @@ func ends(t *testing.T, w *world, args ...string) string {
 		if err := p.command.Process.Kill(); err != nil {
 			t.Error(err)
 		}
-		<-p.ended
+		if err := <-p.ended; err == nil {
+			t.Error("it was not killed")
+		}
 	}
 	return said.String()
 }
