@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -110,7 +111,8 @@ func (c *Cluster) Kill(ctx context.Context, component string) error {
 
 // run returns standard output, and standard output and error together.
 func (c *Cluster) run(ctx context.Context, stdin io.Reader, args ...string) (string, string, error) {
-	var stdout, both bytes.Buffer
+	var stdout bytes.Buffer
+	var both sharedBuffer
 	command := exec.CommandContext(ctx, filepath.Join(c.bin, "playground"), args...)
 	command.Dir = c.Root
 	command.Stdin = stdin
@@ -118,7 +120,7 @@ func (c *Cluster) run(ctx context.Context, stdin io.Reader, args ...string) (str
 	command.Stderr = &both
 	err := command.Run()
 	if c.Log != nil {
-		_, _ = c.Log.Write(both.Bytes()) // A lost log line fails no test.
+		fmt.Fprint(c.Log, both.String())
 	}
 	if err != nil {
 		return stdout.String(), both.String(), fmt.Errorf("playground %s: %w\n%s", strings.Join(args, " "), err, both.String())
@@ -143,4 +145,22 @@ func (c *Cluster) connect(kubeconfig string) error {
 		return fmt.Errorf("connecting to %s: %w", config.Host, err)
 	}
 	return nil
+}
+
+// sharedBuffer takes standard output and standard error, which arrive on two goroutines.
+type sharedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *sharedBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(data)
+}
+
+func (b *sharedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
 }

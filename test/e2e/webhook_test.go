@@ -24,6 +24,7 @@ type answers struct {
 func (e env) askWebhook(set *gamev1alpha1.GameServerSet) *answers {
 	ctx, cancel := context.WithCancel(e.Context())
 	a := &answers{cancel: cancel}
+	set = set.DeepCopy() // the test goes on changing its own
 	a.group.Go(func() {
 		ticker := time.NewTicker(100 * time.Millisecond)
 		defer ticker.Stop()
