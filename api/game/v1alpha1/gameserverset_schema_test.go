@@ -47,7 +47,7 @@ func containsAll(text string, parts []string) bool {
 }
 
 func TestCreateGameServerSet(t *testing.T) {
-	name61 := strings.Repeat("a", 61)
+	longest := strings.Repeat("a", 52)
 	cases := map[string]struct {
 		name string
 		spec string
@@ -62,13 +62,13 @@ func TestCreateGameServerSet(t *testing.T) {
 		"a network type that only plugins can know": {spec: `{replicas: 1, network: {networkType: Some-Cloud, networkConf: [{name: a, value: b}, {name: a, value: c}]}}`},
 		"the same headless service for two sets":    {spec: `{replicas: 1, serviceName: shared}`},
 		"templates and any word in an action":       {spec: `{replicas: 1, serviceQualities: [{name: idle, permanent: false, serviceQualityAction: [{state: true, opsState: "{{.Result}} x", updatePriority: "{{.Result}}", deletionPriority: -1, networkDisabled: true}]}]}`},
-		"the longest name":                          {name: name61, spec: `{replicas: 1}`},
+		"the longest name":                          {name: longest, spec: `{replicas: 1}`},
 
 		"no spec":           {want: []string{"spec: Required value"}},
 		"no replicas":       {spec: `{gameServerTemplate: {}}`, want: []string{"spec.replicas: Required value"}},
 		"negative replicas": {spec: `{replicas: -1}`, want: []string{"spec.replicas", "-1", "greater than or equal to 0"}},
 		"replicas as text":  {spec: `{replicas: "three"}`, want: []string{"spec.replicas", "must be of type integer"}},
-		"a name without room for the number (A-2)": {name: name61 + "a", spec: `{replicas: 1}`, want: []string{"metadata.name must be at most 61"}},
+		"a name without room for the revision (A-2)": {name: longest + "a", spec: `{replicas: 1}`, want: []string{"metadata.name must be at most 52"}},
 		"network without type":                     {spec: `{replicas: 1, network: {}}`, want: []string{"spec.network.networkType: Required value", "must name a network plugin"}},
 		"network with an empty type":               {spec: `{replicas: 1, network: {networkType: "", networkConf: []}}`, want: []string{"spec.network.networkType: Required value"}},
 		"misspelt reclaimPolicy (A-3)":             {spec: `{replicas: 1, gameServerTemplate: {reclaimPolicy: cascade}}`, want: []string{"spec.gameServerTemplate.reclaimPolicy", `"cascade"`, `"Cascade", "Delete"`}},
@@ -83,8 +83,10 @@ func TestCreateGameServerSet(t *testing.T) {
 		"a quality name twice":                     {spec: `{replicas: 1, serviceQualities: [{name: idle, permanent: true}, {name: idle, permanent: true}]}`, want: []string{"spec.serviceQualities[1]: Duplicate value", `"idle"`}},
 		"a negative partition":                     {spec: `{replicas: 1, updateStrategy: {rollingUpdate: {partition: -1}}}`, want: []string{"spec.updateStrategy.rollingUpdate.partition", "-1"}},
 		"minReadySeconds above Kruise's limit":     {spec: `{replicas: 1, updateStrategy: {rollingUpdate: {minReadySeconds: 301}}}`, want: []string{"spec.updateStrategy.rollingUpdate.minReadySeconds", "301", "300"}},
-		"a negative maxUnavailable":                {spec: `{replicas: 1, updateStrategy: {rollingUpdate: {maxUnavailable: -1}}}`, want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable", "must be 0 or more"}},
+		"a negative maxUnavailable":                {spec: `{replicas: 1, updateStrategy: {rollingUpdate: {maxUnavailable: -1}}}`, want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable", "must be 1 or more"}},
 		"maxUnavailable that is no percentage":     {spec: `{replicas: 1, scaleStrategy: {maxUnavailable: half}}`, want: []string{"spec.scaleStrategy.maxUnavailable", `"half"`}},
+		"maxUnavailable that stops everything":     {spec: `{replicas: 1, scaleStrategy: {maxUnavailable: 0}}`, want: []string{"spec.scaleStrategy.maxUnavailable", "must be 1 or more"}},
+		"maxUnavailable of 0%":                     {spec: `{replicas: 1, updateStrategy: {rollingUpdate: {maxUnavailable: 0%}}}`, want: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable", `"0%"`}},
 		"maxUnavailable above 100%":                {spec: `{replicas: 1, scaleStrategy: {maxUnavailable: 101%}}`, want: []string{"spec.scaleStrategy.maxUnavailable", `"101%"`}},
 	}
 	server := newAPIServer(t, "gameserversets")

@@ -30,7 +30,7 @@ import (
 // +kubebuilder:printcolumn:name="WaitToBeDeleted",type="integer",JSONPath=".status.waitToBeDeletedReplicas",description="Number of servers in opsState WaitToBeDeleted"
 // +kubebuilder:printcolumn:name="PreDelete",type="integer",JSONPath=".status.preDeleteReplicas",description="Number of servers that a preDelete hook holds"
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || size(self.metadata.name) <= 61`,optionalOldSelf=true,message="metadata.name must be at most 61 characters, because pods are named <name>-<number> and that may have 63"
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || size(self.metadata.name) <= 52`,optionalOldSelf=true,message="metadata.name must be at most 52 characters, because the label of a revision is <name>-<hash> and that may have 63"
 // +kubebuilder:validation:XValidation:rule=`(size(self.?spec.?serviceName.orValue("")) == 0 ? self.metadata.name : self.spec.serviceName) == (size(oldSelf.?spec.?serviceName.orValue("")) == 0 ? oldSelf.metadata.name : oldSelf.spec.serviceName)`,fieldPath=".spec.serviceName",reason=FieldValueForbidden,message="may not change; empty means the name of the GameServerSet",messageExpression=`"may not change from '" + oldSelf.spec.serviceName + "' to '" + self.spec.serviceName + "'; empty means the name of the GameServerSet"`
 type GameServerSet struct {
 	metav1.TypeMeta `json:",inline"`
@@ -174,8 +174,8 @@ type RollingUpdateStatefulSetStrategy struct {
 	// rounded down but at least 1. Absent means 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Pattern="^(100|[0-9]{1,2})%$"
-	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 0`,message="must be 0 or more, or a percentage from 0% to 100%"
+	// +kubebuilder:validation:Pattern="^(100|[1-9][0-9]?)%$"
+	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 1`,message="must be 1 or more, or a percentage from 1% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// podUpdatePolicy is ReCreate, InPlaceIfPossible (change images, labels and annotations of the running pod, recreate
@@ -214,8 +214,8 @@ type ScaleStrategy struct {
 	// Absent means no limit.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Pattern="^(100|[0-9]{1,2})%$"
-	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 0`,message="must be 0 or more, or a percentage from 0% to 100%"
+	// +kubebuilder:validation:Pattern="^(100|[1-9][0-9]?)%$"
+	// +kubebuilder:validation:XValidation:rule=`type(self) != int || self >= 1`,message="must be 1 or more, or a percentage from 1% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// scaleDownStrategyType is General, or ReserveIds to add the id of every removed server to reserveGameServerIds, so
