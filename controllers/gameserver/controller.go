@@ -35,7 +35,7 @@ import (
 const ControllerName = "gameserver"
 
 // DefaultStartGrace is how long a server may start without a report, as long as nothing is wrong with it.
-const DefaultStartGrace = 15 * time.Second
+const DefaultStartGrace = time.Minute
 
 // Options are the numbers of the controller.
 type Options struct {

@@ -11,36 +11,49 @@ import (
 	"github.com/berthgames/berth/network/framework"
 )
 
-// settleTime is how long the first report of a started server waits for the rest: readiness follows the start of the
-// containers, and the network plugin's first word follows the pod's address, within moments.
-const settleTime = 2 * time.Second
+const (
+	// createTime is how long the creation of a GameServer waits for its pod to get a node.
+	createTime = 15 * time.Second
+	// readyTime is how long started containers may take to be ready without being reported as not ready.
+	readyTime = 10 * time.Second
+	// settleTime is how long a report waits for what follows within moments: readiness after the start of containers, the
+	// network plugin's first word after the address of the pod.
+	settleTime = 2 * time.Second
+)
 
 // holdFirstReport says how long the first report of a server's start may still wait. Zero means now.
 //
-// A server that starts as it should is written once, when it is up, instead of at each step on the way: state label and
-// status of 1,000 servers that start together are 2,000 writes this way, and 5,000 the other. What is not written yet reads
-// the same: a missing state label and a missing status mean that the server is being created. Anything wrong is
-// reported at once, and a start that takes longer than grace is reported too.
+// A server that starts as it should is written once, when it is up, instead of at each step on the way: scheduled,
+// containers started, the gate for in-place updates opened by OpenKruise, ready. What is not written yet reads the same:
+// without a state label and a status the server is being created. Anything wrong is reported at once, and a start that
+// takes longer than grace, or whose containers run and do not get ready, is reported too.
 func holdFirstReport(s seen, stored gamev1alpha1.GameServerStatus, h health, grace time.Duration) time.Duration {
 	if !unreported(s.pod, stored) || h.troubled() {
 		return 0
 	}
-	switch stateOf(s.pod) {
-	case gamev1alpha1.Creating:
-		if s.pod.Labels[gamev1alpha1.GameServerStateKey] != "" {
-			return 0
-		}
+	told := s.pod.Labels[gamev1alpha1.GameServerStateKey] != ""
+	switch state := stateOf(s.pod); {
+	case !told && (state == gamev1alpha1.Creating || state == gamev1alpha1.NotReady && awaitsGates(s.pod)):
 		return timeLeft(grace, s.pod.CreationTimestamp.Time, s.now)
-	case gamev1alpha1.NotReady:
-		return timeLeft(settleTime, lastStep(s.pod), s.now)
-	case gamev1alpha1.Ready:
-		if framework.TypeOf(s.pod) == "" || reportedNetwork(s.pod) != nil {
-			return 0
-		}
+	case !told && state == gamev1alpha1.NotReady:
+		return timeLeft(min(grace, readyTime), lastStep(s.pod), s.now)
+	case state == gamev1alpha1.NotReady, state == gamev1alpha1.Ready && awaitsNetwork(s.pod):
 		return timeLeft(settleTime, lastStep(s.pod), s.now)
 	default:
 		return 0
 	}
+}
+
+// awaitsGates says that the containers are ready, and the pod only waits for others to say so too. OpenKruise opens the
+// gate for in-place updates of new pods when it has created all pods of a set.
+func awaitsGates(pod *corev1.Pod) bool {
+	containers := podCondition(pod, corev1.ContainersReady)
+	return containers != nil && containers.Status == corev1.ConditionTrue
+}
+
+// awaitsNetwork says that the pod's network plugin has not said anything yet.
+func awaitsNetwork(pod *corev1.Pod) bool {
+	return framework.TypeOf(pod) != "" && reportedNetwork(pod) == nil
 }
 
 // unreported says that nothing but the creation of this server was ever written, and nothing of a former pod is left.

@@ -97,7 +97,7 @@ func createLater(s seen, grace time.Duration) time.Duration {
 	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status != corev1.ConditionTrue {
 		return 0
 	}
-	return timeLeft(grace, pod.CreationTimestamp.Time, s.now)
+	return timeLeft(min(grace, createTime), pod.CreationTimestamp.Time, s.now)
 }
 
 // newGameServer is the GameServer of a pod before metadata and service qualities are filled in.

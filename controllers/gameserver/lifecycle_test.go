@@ -157,13 +157,12 @@ func TestNewGameServerIsCompleteFromTheBeginning(t *testing.T) {
 
 func TestCreationWaitsForTheNode(t *testing.T) {
 	t.Parallel()
-	const grace = 15 * time.Second
 	cases := map[string]struct {
 		pod  *corev1.Pod
 		age  time.Duration
 		want time.Duration
 	}{
-		"just created":                   {pod: aPod(isNew), want: grace},
+		"just created":                   {pod: aPod(isNew), want: 15 * time.Second},
 		"a while ago":                    {pod: aPod(isNew), age: 10 * time.Second, want: 5 * time.Second},
 		"too long ago":                   {pod: aPod(isNew), age: time.Minute},
 		"it has a node":                  {pod: aPod(isNew, func(p *corev1.Pod) { p.Spec.NodeName = "node-1" })},
@@ -173,7 +172,7 @@ func TestCreationWaitsForTheNode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := decide(seen{pod: tc.pod, set: aSet(), now: noon().Add(tc.age)}, timing{startGrace: grace, networkWait: time.Minute})
+			p, err := decide(seen{pod: tc.pod, set: aSet(), now: noon().Add(tc.age)}, defaults())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,7 @@ func decideWithPod(s seen, t timing, p plan, stored *gamev1alpha1.GameServer) (p
 
 	if held := holdFirstReport(s, stored.Status, h, t.startGrace); held > 0 && !outcome.acted {
 		p.recheckAfter = held
-		if p.pod.onlyFirstState(s.pod) {
+		if p.pod.onlyState() {
 			p.pod = podChanges{invalid: p.pod.invalid}
 		}
 	} else {

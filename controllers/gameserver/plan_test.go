@@ -16,7 +16,7 @@ import (
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 )
 
-func defaults() timing { return timing{networkWait: time.Minute, startGrace: 15 * time.Second} }
+func defaults() timing { return timing{networkWait: time.Minute, startGrace: time.Minute} }
 
 func mustDecide(t *testing.T, s seen) plan {
 	t.Helper()
@@ -148,31 +148,37 @@ func TestFirstReportOfAStart(t *testing.T) {
 		wantHeld time.Duration
 		wantPod  bool
 	}{
-		"on its way": {pod: aPod(isNew, scheduled), age: 5 * time.Second, wantHeld: 10 * time.Second},
+		"on its way": {pod: aPod(isNew, scheduled), age: 5 * time.Second, wantHeld: 55 * time.Second},
 		"on its way, as kubelets say it": {
 			pod:      aPod(isNew, scheduled, podCond(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", "containers with unready status: [A]")),
-			wantHeld: 15 * time.Second,
+			wantHeld: time.Minute,
 		},
 		"on its way, after a status by default": {
-			pod: aPod(isNew, scheduled), stored: gamev1alpha1.GameServerStatus{DesiredState: "Ready", CurrentState: "Creating"}, wantHeld: 15 * time.Second,
+			pod: aPod(isNew, scheduled), stored: gamev1alpha1.GameServerStatus{DesiredState: "Ready", CurrentState: "Creating"}, wantHeld: time.Minute,
 		},
 		"a clock that is an hour behind": {pod: aPod(isNew, scheduled), age: -time.Hour, wantPod: true},
 		"on its way for too long":        {pod: aPod(isNew, scheduled), age: time.Minute, wantPod: true},
 		"a wish of a user reaches the pod at once": {
-			pod: aPod(isNew, scheduled), opsState: "Allocated", wantHeld: 15 * time.Second, wantPod: true,
+			pod: aPod(isNew, scheduled), opsState: "Allocated", wantHeld: time.Minute, wantPod: true,
 		},
-		"no node for it":                             {pod: aPod(isNew, podCond(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes")), wantPod: true},
-		"no image for it":                            {pod: aPod(isNew, scheduled, containers(corev1.ContainerStatus{State: waiting("ErrImagePull", "not found")})), wantPod: true},
-		"its node is gone":                           {pod: aPod(isNew, func(p *corev1.Pod) { p.Spec.NodeName = "node-2" }), wantPod: true},
-		"it failed":                                  {pod: aPod(isNew, scheduled, phase(corev1.PodFailed)), wantPod: true},
-		"its former pod was":                         {pod: aPod(isNew, scheduled), stored: gamev1alpha1.GameServerStatus{CurrentState: "Deleting"}, wantPod: true},
-		"it is up":                                   {pod: running(ready), wantPod: true},
-		"it runs and will be ready in a moment":      {pod: running(notReady), wantHeld: 2 * time.Second},
-		"it runs and is not ready":                   {pod: running(notReady), age: 3 * time.Second, wantPod: true},
-		"it is up and its network comes in a moment": {pod: running(ready, networked("")), wantHeld: 2 * time.Second},
-		"it is up and its network does not come":     {pod: running(ready, networked("")), age: 3 * time.Second, wantPod: true},
-		"it is up and its network is being made":     {pod: running(ready, networked(`{"currentNetworkState":"Waiting"}`)), wantPod: true},
-		"it was up before":                           {pod: running(notReady, label(gamev1alpha1.GameServerStateKey, "Ready")), wantPod: true},
+		"no node for it":               {pod: aPod(isNew, podCond(corev1.PodScheduled, corev1.ConditionFalse, "Unschedulable", "0/3 nodes")), wantPod: true},
+		"no image for it":              {pod: aPod(isNew, scheduled, containers(corev1.ContainerStatus{State: waiting("ErrImagePull", "not found")})), wantPod: true},
+		"its node is gone":             {pod: aPod(isNew, func(p *corev1.Pod) { p.Spec.NodeName = "node-2" }), wantPod: true},
+		"it failed":                    {pod: aPod(isNew, scheduled, phase(corev1.PodFailed)), wantPod: true},
+		"its former pod was":           {pod: aPod(isNew, scheduled), stored: gamev1alpha1.GameServerStatus{CurrentState: "Deleting"}, wantPod: true},
+		"it is up":                     {pod: running(ready), wantPod: true},
+		"it runs and is not ready yet": {pod: running(notReady), age: 4 * time.Second, wantHeld: 6 * time.Second},
+		"OpenKruise has yet to open its gate": {
+			pod: running(podCond(corev1.ContainersReady, corev1.ConditionTrue, "", ""), podCond(corev1.PodReady, corev1.ConditionFalse, "ReadinessGatesNotReady", "missing")),
+			age: 20 * time.Second, wantHeld: 40 * time.Second,
+		},
+		"it was told to be created and will be ready in a moment": {pod: running(notReady, label(gamev1alpha1.GameServerStateKey, "Creating")), wantHeld: 2 * time.Second},
+		"it was told to be created and is not ready":              {pod: running(notReady, label(gamev1alpha1.GameServerStateKey, "Creating")), age: 3 * time.Second, wantPod: true},
+		"it runs and does not get ready":                          {pod: running(notReady), age: 11 * time.Second, wantPod: true},
+		"it is up and its network comes in a moment":              {pod: running(ready, networked("")), wantHeld: 2 * time.Second},
+		"it is up and its network does not come":                  {pod: running(ready, networked("")), age: 3 * time.Second, wantPod: true},
+		"it is up and its network is being made":                  {pod: running(ready, networked(`{"currentNetworkState":"Waiting"}`)), wantPod: true},
+		"it was up before":                                        {pod: running(notReady, label(gamev1alpha1.GameServerStateKey, "Ready")), wantPod: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -142,10 +142,13 @@ func (c podChanges) empty() bool {
 	return len(c.Labels)+len(c.Annotations)+len(c.images) == 0
 }
 
-// onlyFirstState says that all there is to write is the state of a pod that has none yet.
-func (c podChanges) onlyFirstState(pod *corev1.Pod) bool {
-	return pod.Labels[gamev1alpha1.GameServerStateKey] == "" && c.Labels[gamev1alpha1.GameServerStateKey] != nil &&
-		len(c.Labels) == 1 && len(c.Annotations)+len(c.images) == 0
+// onlyState says that all there is to write is the state, with its time.
+func (c podChanges) onlyState() bool {
+	wanted := 1
+	if _, ok := c.Annotations[gamev1alpha1.GameServerStateLastChangedTime]; ok {
+		wanted = 2
+	}
+	return c.Labels[gamev1alpha1.GameServerStateKey] != nil && len(c.Labels)+len(c.Annotations)+len(c.images) == wanted
 }
 
 // label is the value that a label of the pod has after the changes.

@@ -127,7 +127,7 @@ func TestSlowStartIsReported(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"POST gameservers": 1}, suite.wire.counts(w.namespace)); diff != "" {
 		t.Errorf("writes while it starts (-want +got):\n%s", diff)
 	}
-	w.pass(time.Minute)
+	w.pass(2 * time.Minute)
 	w.annotate(pod, "somebody", "looks")
 	w.eventually("Creating", func(ctx context.Context) error { return wantState(ctx, pod, gamev1alpha1.Creating) })
 	w.report(pod, isReady)
