@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/network/framework"
 )
 
-// recheck is when a plugin that waits for others is asked again, if no event says earlier that they are done.
+// recheck is when the network of a pod that found no free ports is looked at again: ports that become free are no event.
 const recheck = 10 * time.Second
 
 // plan is what follows from a plugin's answer.
@@ -35,7 +33,7 @@ type plan struct {
 func decide(pod *framework.Pod, given answer) (plan, error) {
 	if given.err == nil {
 		status, err := statusToWrite(pod, given.result.Status)
-		return plan{status: status, recheckAfter: given.result.RecheckAfter}, err
+		return plan{status: status, trouble: waitingFor(given.result), recheckAfter: given.result.RecheckAfter}, err
 	}
 	p := plan{trouble: troubleOf(given.err)}
 	if isFinal(given.err) {
@@ -47,14 +45,14 @@ func decide(pod *framework.Pod, given answer) (plan, error) {
 	return p, nil
 }
 
-// patience says when to ask again: after the time an expected wait takes, or with the queue's back-off after a fault.
+// patience says when to ask again: after the time an expected wait takes, or else with the queue's back-off.
 func patience(err error) (after time.Duration, backOff bool) {
 	var wait *framework.RetryError
 	var exhausted *framework.ExhaustedError
 	switch {
 	case errors.As(err, &wait) && wait.After > 0:
 		return wait.After, false
-	case errors.As(err, &wait), errors.As(err, &exhausted):
+	case errors.As(err, &exhausted):
 		return recheck, false
 	default:
 		return 0, true
@@ -62,9 +60,9 @@ func patience(err error) (after time.Duration, backOff bool) {
 }
 
 // statusToWrite is the text to write, nil when the annotation already says the same, in whatever order or spelling, or
-// when there is nothing to say: an empty status means that the plugin has no news.
+// when the plugin has nothing to report yet.
 func statusToWrite(pod *framework.Pod, wanted gamev1alpha1.NetworkStatus) (*string, error) {
-	if equality.Semantic.DeepEqual(wanted, gamev1alpha1.NetworkStatus{}) {
+	if wanted.CurrentNetworkState == "" {
 		return nil, nil
 	}
 	text, err := framework.EncodeStatus(wanted)

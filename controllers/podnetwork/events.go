@@ -8,12 +8,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/network/framework"
 )
 
 const (
 	// reasonPluginNotFound is the event's reason when no plugin has the name of a pod's network type.
 	reasonPluginNotFound = "NetworkPluginNotFound"
+	// reasonNotReady is the event's reason when a plugin says what a network that is not ready waits for.
+	reasonNotReady = "NetworkNotReady"
 	// actionReconcile is what the controller was doing.
 	actionReconcile = "ReconcileNetwork"
 	// mostNote is below the limit of the API, 1024 bytes.
@@ -26,15 +29,26 @@ type trouble struct {
 }
 
 func troubleOf(err error) trouble {
-	note := err.Error()
-	if len(note) > mostNote {
-		note = note[:mostNote-3] + "..."
-	}
 	var unknown *unknownTypeError
 	if errors.As(err, &unknown) {
-		return trouble{reason: reasonPluginNotFound, note: note}
+		return trouble{reason: reasonPluginNotFound, note: bounded(err.Error())}
 	}
-	return trouble{reason: framework.EventReason(err), note: note}
+	return trouble{reason: framework.EventReason(err), note: bounded(err.Error())}
+}
+
+// waitingFor is what a plugin that reports NotReady says is missing.
+func waitingFor(result framework.Result) trouble {
+	if result.Waiting == "" || result.Status.CurrentNetworkState != gamev1alpha1.NetworkNotReady {
+		return trouble{}
+	}
+	return trouble{reason: reasonNotReady, note: bounded(result.Waiting)}
+}
+
+func bounded(note string) string {
+	if len(note) > mostNote {
+		return note[:mostNote-3] + "..."
+	}
+	return note
 }
 
 // told remembers the last trouble that was told of each pod, so that it is told once for as long as it lasts.
