@@ -74,8 +74,8 @@ test: build verify test-unit test-e2e ## Run everything: generated code, lint, u
 
 .PHONY: test-unit
 test-unit: build-playground ## Unit and integration tests under -race, against a real API server.
-	@KUBEBUILDER_ASSETS=$(BIN)/envtest go test -race -timeout 30m $$(go list ./... | grep -v /test/e2e)
-	@cd playground && BERTH_PLAYGROUND_TEST=1 BERTH_BIN=$(BIN) go test -race -timeout 20m \
+	@KUBEBUILDER_ASSETS=$(BIN)/envtest go test -race -count=1 -timeout 30m $$(go list ./... | grep -v /test/e2e)
+	@cd playground && BERTH_PLAYGROUND_TEST=1 BERTH_BIN=$(BIN) go test -race -count=1 -timeout 20m \
 		$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...) # not ./...: that compiles Kubernetes a second time
 
 .PHONY: test-e2e

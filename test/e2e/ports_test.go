@@ -8,8 +8,11 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	watchtools "k8s.io/client-go/tools/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // portKey is what two live pods may never share.
@@ -30,12 +33,18 @@ type portWatch struct {
 	done    chan struct{}
 }
 
-// watchPorts starts watching, until the test ends. Namespace and limit bound the live pods of one namespace.
+// watchPorts starts watching, until the test ends. The limit bounds the live pods of the test's namespace. A connection
+// that breaks is taken up where it broke, so that no event is missed.
 func (e env) watchPorts(limit int) *portWatch {
 	e.Helper()
 	w := &portWatch{holders: map[portKey]types.UID{}, live: map[types.UID]string{}, done: make(chan struct{})}
+	var pods corev1.PodList
+	e.must(berth.Client.List(e.Context(), &pods), "listing pods")
+	for i := range pods.Items {
+		w.see(watch.Added, &pods.Items[i], e.namespace, limit)
+	}
 	ctx, cancel := context.WithCancel(e.Context())
-	events, err := berth.Client.Watch(ctx, &corev1.PodList{})
+	events, err := watchtools.NewRetryWatcherWithContext(ctx, pods.ResourceVersion, podWatcher{})
 	e.must(err, "watching pods")
 	go func() {
 		defer close(w.done)
@@ -47,6 +56,13 @@ func (e env) watchPorts(limit int) *portWatch {
 	}()
 	e.Cleanup(func() { cancel(); events.Stop() })
 	return w
+}
+
+// podWatcher opens one connection that watches all pods.
+type podWatcher struct{}
+
+func (podWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return berth.Client.Watch(ctx, &corev1.PodList{}, &client.ListOptions{Raw: &options})
 }
 
 func (w *portWatch) see(event watch.EventType, pod *corev1.Pod, namespace string, limit int) {
