@@ -11,6 +11,8 @@ import (
 
 // health is what was found on everything a server stands on.
 type health struct {
+	// moving says that the pod is being created or updated, and findings that pass belong to that.
+	moving             bool
 	pod, node, volumes []finding
 	// scheduled is false for a pod without a node, which then has no say.
 	scheduled bool
@@ -18,6 +20,8 @@ type health struct {
 
 func healthOf(s seen) health {
 	h := health{pod: podFindings(s.pod), volumes: volumeFindings(s.pod.Namespace, s.claims), scheduled: s.pod.Spec.NodeName != ""}
+	state := stateOf(s.pod)
+	h.moving = state == gamev1alpha1.Creating || state == gamev1alpha1.Updating
 	if h.scheduled {
 		h.node = nodeFindings(s.pod.Spec.NodeName, s.node)
 	}
@@ -28,7 +32,8 @@ func healthOf(s seen) health {
 func (h health) troubled() bool { return troubled(h.pod) || troubled(h.node) }
 
 // conditions are those of the GameServer's status, in the order in which they always stand. One that says the same as
-// the stored one keeps its times. The events tell of those that are False now and said something else before.
+// the stored one keeps its times. The events tell of those that are False now and said something else before; a pod that
+// is not ready because it is being created or updated is no news, its state says so.
 // Source: core-controllers.md, "Conditions on the GS".
 func (h health) conditions(stored []gamev1alpha1.GameServerCondition, now metav1.Time) ([]gamev1alpha1.GameServerCondition, []event) {
 	wanted := []gamev1alpha1.GameServerCondition{condition(gamev1alpha1.PodNormal, h.pod)}
@@ -45,7 +50,8 @@ func (h health) conditions(stored []gamev1alpha1.GameServerCondition, now metav1
 			continue
 		}
 		c.LastProbeTime, c.LastTransitionTime = now, now
-		if c.Status == corev1.ConditionFalse {
+		expected := c.Type == gamev1alpha1.PodNormal && h.moving && !troubled(h.pod)
+		if c.Status == corev1.ConditionFalse && !expected {
 			events = append(events, conditionEvent(*c))
 		}
 	}

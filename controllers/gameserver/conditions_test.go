@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appspub "github.com/openkruise/kruise-api/apps/pub"
 	corev1 "k8s.io/api/core/v1"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
@@ -253,5 +254,29 @@ func wantTypes(t *testing.T, conditions []gamev1alpha1.GameServerCondition, want
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("condition types (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPodThatIsCreatedOrUpdatedIsNoNews(t *testing.T) {
+	t.Parallel()
+	unready := podCond(corev1.ContainersReady, corev1.ConditionFalse, "ContainersNotReady", "[A]")
+	imageMissing := containers(corev1.ContainerStatus{State: waiting("ErrImagePull", "not found")})
+	cases := map[string]struct {
+		pod  *corev1.Pod
+		want int
+	}{
+		"created":                  {pod: aPod(isNew, unready), want: 0},
+		"updated":                  {pod: aPod(unready, lifecycle(appspub.LifecycleStateUpdating)), want: 0},
+		"updated with a bad image": {pod: aPod(unready, imageMissing, lifecycle(appspub.LifecycleStateUpdating)), want: 1},
+		"running":                  {pod: aPod(unready), want: 1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conditions, events := healthOf(seen{pod: tc.pod, node: aNode()}).conditions(nil, stamp(noon()))
+			if len(events) != tc.want || conditions[0].Status != corev1.ConditionFalse {
+				t.Errorf("events %v, want %d; condition %v", events, tc.want, conditions[0])
+			}
+		})
 	}
 }

@@ -14,21 +14,30 @@ import (
 const (
 	// createTime is how long the creation of a GameServer waits for its pod to get a node.
 	createTime = 15 * time.Second
-	// readyTime is how long started containers may take to be ready without being reported as not ready.
+	// readyTime is how long started or updated containers may take to be ready without being reported as not ready.
 	readyTime = 10 * time.Second
 	// settleTime is how long a report waits for what follows within moments: readiness after the start of containers, the
 	// network plugin's first word after the address of the pod.
 	settleTime = 2 * time.Second
 )
 
-// holdFirstReport says how long the first report of a server's start may still wait. Zero means now.
+// hold says how long state label and status may still stay as they are, because more will follow soon and nothing is
+// wrong. Zero means that they are written now, if they differ.
+func hold(s seen, stored gamev1alpha1.GameServerStatus, h health, grace time.Duration) time.Duration {
+	if h.troubled() {
+		return 0
+	}
+	return max(holdStart(s, stored, grace), holdUpdate(s.pod, stored, s.now, grace))
+}
+
+// holdStart is for a server that was never reported.
 //
 // A server that starts as it should is written once, when it is up, instead of at each step on the way: scheduled,
 // containers started, the gate for in-place updates opened by OpenKruise, ready. What is not written yet reads the same:
 // without a state label and a status the server is being created. Anything wrong is reported at once, and a start that
 // takes longer than grace, or whose containers run and do not get ready, is reported too.
-func holdFirstReport(s seen, stored gamev1alpha1.GameServerStatus, h health, grace time.Duration) time.Duration {
-	if !unreported(s.pod, stored) || h.troubled() {
+func holdStart(s seen, stored gamev1alpha1.GameServerStatus, grace time.Duration) time.Duration {
+	if !unreported(s.pod, stored) {
 		return 0
 	}
 	told := s.pod.Labels[gamev1alpha1.GameServerStateKey] != ""
@@ -42,6 +51,27 @@ func holdFirstReport(s seen, stored gamev1alpha1.GameServerStatus, h health, gra
 	default:
 		return 0
 	}
+}
+
+// holdUpdate is for a server that OpenKruise updates in place. Its way is Ready, Updating, Ready; the steps between say no
+// more: the gate closes a moment before the pod is marked as Updating, the status of the pod changes with each container,
+// and the mark goes a moment before the new containers are ready.
+func holdUpdate(pod *corev1.Pod, stored gamev1alpha1.GameServerStatus, now time.Time, grace time.Duration) time.Duration {
+	state := stateOf(pod)
+	switch {
+	case stored.CurrentState == gamev1alpha1.Ready && state == gamev1alpha1.NotReady && gateClosed(pod):
+		return timeLeft(min(grace, settleTime), lastStep(pod), now)
+	case stored.CurrentState == gamev1alpha1.Updating && (state == gamev1alpha1.Updating || state == gamev1alpha1.NotReady):
+		return timeLeft(min(grace, readyTime), lastStep(pod), now)
+	default:
+		return 0
+	}
+}
+
+// gateClosed says that OpenKruise has taken the pod out of service for an in-place update.
+func gateClosed(pod *corev1.Pod) bool {
+	gate := podCondition(pod, gamev1alpha1.InPlaceUpdateReady)
+	return gate != nil && gate.Status == corev1.ConditionFalse
 }
 
 // awaitsGates says that the containers are ready, and the pod only waits for others to say so too. OpenKruise opens the
@@ -64,11 +94,14 @@ func unreported(pod *corev1.Pod, stored gamev1alpha1.GameServerStatus) bool {
 		len(stored.NetworkStatus.InternalAddresses)+len(stored.NetworkStatus.ExternalAddresses) == 0
 }
 
-// lastStep is when the pod last came nearer to being ready: when its readiness changed, or a container was started.
+// lastStep is when something last happened on the pod's way to being ready. The Ready condition alone does not tell:
+// OpenKruise leaves out its time when it closes the gate of a pod.
 func lastStep(pod *corev1.Pod) time.Time {
 	last := pod.CreationTimestamp.Time
-	if ready := podCondition(pod, corev1.PodReady); ready != nil && ready.LastTransitionTime.After(last) {
-		last = ready.LastTransitionTime.Time
+	for _, step := range []corev1.PodConditionType{corev1.ContainersReady, gamev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
+		if c := podCondition(pod, step); c != nil && c.LastTransitionTime.After(last) {
+			last = c.LastTransitionTime.Time
+		}
 	}
 	for _, status := range pod.Status.ContainerStatuses {
 		if running := status.State.Running; running != nil && running.StartedAt.After(last) {

@@ -78,7 +78,7 @@ func decideWithPod(s seen, t timing, p plan, stored *gamev1alpha1.GameServer) (p
 		stored: stored.Status, pod: s.pod, changes: p.pod, records: outcome.records, conditions: conditions, now: now,
 	})
 
-	if held := holdFirstReport(s, stored.Status, h, t.startGrace); held > 0 && !outcome.acted {
+	if held := hold(s, stored.Status, h, t.startGrace); held > 0 && !outcome.acted {
 		p.recheckAfter = held
 		if p.pod.onlyState() {
 			p.pod = podChanges{invalid: p.pod.invalid}

@@ -142,13 +142,19 @@ func (c podChanges) empty() bool {
 	return len(c.Labels)+len(c.Annotations)+len(c.images) == 0
 }
 
-// onlyState says that all there is to write is the state, with its time.
+// onlyState says that nothing but what follows from the state of the pod is to be written.
 func (c podChanges) onlyState() bool {
-	wanted := 1
-	if _, ok := c.Annotations[gamev1alpha1.GameServerStateLastChangedTime]; ok {
-		wanted = 2
+	for key := range c.Labels {
+		if key != gamev1alpha1.GameServerStateKey {
+			return false
+		}
 	}
-	return c.Labels[gamev1alpha1.GameServerStateKey] != nil && len(c.Labels)+len(c.Annotations)+len(c.images) == wanted
+	for key := range c.Annotations {
+		if key != gamev1alpha1.GameServerStateLastChangedTime && key != gamev1alpha1.GameServerUpdatingContainersKey {
+			return false
+		}
+	}
+	return len(c.images) == 0
 }
 
 // label is the value that a label of the pod has after the changes.
