@@ -5,13 +5,12 @@ package podnetwork
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -37,6 +36,25 @@ func reported(status gamev1alpha1.NetworkStatus) *framework.Pod {
 
 func unreported() *framework.Pod { return &framework.Pod{Pod: &corev1.Pod{}, Type: "Test"} }
 
+func on(node string, pod *framework.Pod) *framework.Pod {
+	pod.Spec.NodeName = node
+	return pod
+}
+
+func deleted(pod *framework.Pod) *framework.Pod {
+	pod.DeletionTimestamp = ptr.To(metav1.Unix(1, 0))
+	return pod
+}
+
+func finished(pod *framework.Pod) *framework.Pod {
+	pod.Pod.Status.Phase = corev1.PodFailed
+	return pod
+}
+
+func notReady(waiting string) answer {
+	return answer{result: framework.Result{Status: gamev1alpha1.NetworkStatus{CurrentNetworkState: gamev1alpha1.NetworkNotReady}, Waiting: waiting}}
+}
+
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	bad := framework.AsParameterError(field.ErrorList{field.Invalid(field.NewPath("conf"), "80/XYZ", "no such protocol")})
@@ -61,9 +79,42 @@ func TestDecide(t *testing.T) {
 			want: plan{recheckAfter: time.Minute},
 		},
 		"what a network that is not ready waits for is told": {
-			pod:  reported(ready()),
-			give: answer{result: framework.Result{Status: gamev1alpha1.NetworkStatus{CurrentNetworkState: gamev1alpha1.NetworkNotReady}, Waiting: "node n1 has no address"}},
+			pod: reported(ready()), give: notReady("node n1 has no address"),
 			want: plan{status: ptr.To(notReadyText), trouble: trouble{"NetworkNotReady", "node n1 has no address"}},
+		},
+		"NotReady is not the first that is said of a pod without a node (F13)": {
+			pod: unreported(), give: notReady("the pod has no node"),
+		},
+		"NotReady is said of a pod with a node": {
+			pod: on("n1", unreported()), give: notReady("node n1 has no address"),
+			want: plan{status: ptr.To(notReadyText), trouble: trouble{"NetworkNotReady", "node n1 has no address"}},
+		},
+		"Ready falls back to NotReady though the pod lost its node": {
+			pod: reported(ready()), give: notReady(""),
+			want: plan{status: ptr.To(notReadyText)},
+		},
+		"Waiting is more than a missing report says": {
+			pod:  unreported(),
+			give: answer{result: framework.Result{Status: gamev1alpha1.NetworkStatus{CurrentNetworkState: gamev1alpha1.NetworkWaiting}}},
+			want: plan{status: ptr.To(`{"currentNetworkState":"Waiting","createTime":null,"lastTransitionTime":null}`)},
+		},
+		"a pod that was never reported and is being deleted is not reported any more": {
+			pod: deleted(on("n1", unreported())), give: notReady("the pod has no address"),
+		},
+		"a pod that ends is told another answer, but nobody is warned": {
+			pod: finished(on("n1", reported(ready()))), give: notReady("the pod has no address"),
+			want: plan{status: ptr.To(notReadyText)},
+		},
+		"a pod that ends keeps its report though its parameters are wrong": {
+			pod: deleted(reported(ready())), give: answer{err: bad},
+			want: plan{trouble: trouble{"parameterError", `conf: Invalid value: "80/XYZ": no such protocol`}},
+		},
+		"a plugin that cannot put away what it made is asked again (F20)": {
+			pod: deleted(reported(ready())), give: answer{err: errors.New("boom")},
+			want: plan{trouble: trouble{"internalError", "boom"}, next: afterFault},
+		},
+		"a time to look again in the past is none": {
+			pod: unreported(), give: answer{result: framework.Result{RecheckAfter: -time.Second}},
 		},
 		"wrong parameters are NotReady until they change": {
 			pod: unreported(), give: answer{err: bad},
@@ -73,21 +124,29 @@ func TestDecide(t *testing.T) {
 			pod: unreported(), give: answer{err: &unknownTypeError{name: "Cloud-X", known: []string{"A", "B"}}},
 			want: plan{status: ptr.To(notReadyText), trouble: trouble{"NetworkPluginNotFound", `network type "Cloud-X" is not available; available are: A, B`}},
 		},
+		"an unknown type where nothing is enabled": {
+			pod: reported(ready()), give: answer{err: &unknownTypeError{name: "Cloud-X"}},
+			want: plan{status: ptr.To(notReadyText), trouble: trouble{"NetworkPluginNotFound", `network type "Cloud-X" is not available; no network provider is enabled`}},
+		},
 		"a fault keeps the last status and is tried again": {
 			pod: reported(ready()), give: answer{err: errors.New("boom")},
-			want: plan{trouble: trouble{"internalError", "boom"}, retry: true},
+			want: plan{trouble: trouble{"internalError", "boom"}, next: afterFault},
 		},
 		"a plugin that waits is asked again when it says": {
 			pod: reported(ready()), give: answer{err: &framework.RetryError{Err: errors.New("not yet"), After: 3 * time.Second}},
 			want: plan{trouble: trouble{"retryError", "not yet"}, recheckAfter: 3 * time.Second},
 		},
+		"a plugin that waits and does not say how long": {
+			pod: reported(ready()), give: answer{err: framework.Retryf("not yet")},
+			want: plan{trouble: trouble{"retryError", "not yet"}, next: afterWait},
+		},
 		"too few ports are told and looked at again": {
 			pod: unreported(), give: answer{err: fmt.Errorf("choosing: %w", &framework.ExhaustedError{Kind: "host port", Want: 1})},
-			want: plan{trouble: trouble{"portsExhausted", "choosing: 1 host port in 0 wanted, 0 free"}, recheckAfter: recheck},
+			want: plan{trouble: trouble{"portsExhausted", "choosing: 1 host port in 0 wanted, 0 free"}, next: afterWait},
 		},
 		"a panic is a fault of the plugin (F4)": {
 			pod: unreported(), give: answer{err: &framework.PanicError{Plugin: "Test", Value: "index out of range"}},
-			want: plan{trouble: trouble{"internalError", "network plugin Test panicked: index out of range"}, retry: true},
+			want: plan{trouble: trouble{"internalError", "network plugin Test panicked: index out of range"}, next: afterFault},
 		},
 	}
 	for name, tc := range cases {
@@ -101,42 +160,5 @@ func TestDecide(t *testing.T) {
 				t.Errorf("decide() (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestNotesAreBounded(t *testing.T) {
-	t.Parallel()
-	if got := troubleOf(errors.New(strings.Repeat("x", 2000))).note; len(got) != mostNote || !strings.HasSuffix(got, "...") {
-		t.Errorf("a note of %d characters ending in %q, want %d ending in dots", len(got), got[len(got)-5:], mostNote)
-	}
-}
-
-func TestTroubleIsToldOncePerChange(t *testing.T) {
-	t.Parallel()
-	pod := types.NamespacedName{Namespace: "ns", Name: "a-0"}
-	first, second := trouble{"r", "one"}, trouble{"r", "two"}
-	steps := []struct {
-		name string
-		uid  types.UID
-		now  trouble
-		want bool
-	}{
-		{"no trouble", "1", trouble{}, false},
-		{"new trouble", "1", first, true},
-		{"the same again", "1", first, false},
-		{"another one", "1", second, true},
-		{"the trouble ends", "1", trouble{}, false},
-		{"it comes back", "1", second, true},
-		{"the next pod of that name has it too", "2", second, true},
-	}
-	told := newTold()
-	for _, step := range steps {
-		if got := told.isNew(pod, step.uid, step.now); got != step.want {
-			t.Errorf("%s: isNew() = %t, want %t", step.name, got, step.want)
-		}
-	}
-	told.forget(pod)
-	if len(told.last) != 0 {
-		t.Errorf("a pod that is gone leaves %v behind", told.last)
 	}
 }

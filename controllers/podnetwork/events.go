@@ -4,9 +4,7 @@ package podnetwork
 
 import (
 	"errors"
-	"sync"
-
-	"k8s.io/apimachinery/pkg/types"
+	"strings"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/network/framework"
@@ -29,15 +27,16 @@ type trouble struct {
 }
 
 func troubleOf(err error) trouble {
+	t := trouble{reason: framework.EventReason(err), note: bounded(err.Error())}
 	var unknown *unknownTypeError
 	if errors.As(err, &unknown) {
-		return trouble{reason: reasonPluginNotFound, note: bounded(err.Error())}
+		t.reason = reasonPluginNotFound
 	}
-	return trouble{reason: framework.EventReason(err), note: bounded(err.Error())}
+	return t
 }
 
-// waitingFor is what a plugin that reports NotReady says is missing.
-func waitingFor(result framework.Result) trouble {
+// troubleOfWaiting is what a plugin that reports NotReady says is missing.
+func troubleOfWaiting(result framework.Result) trouble {
 	if result.Waiting == "" || result.Status.CurrentNetworkState != gamev1alpha1.NetworkNotReady {
 		return trouble{}
 	}
@@ -45,41 +44,9 @@ func waitingFor(result framework.Result) trouble {
 }
 
 func bounded(note string) string {
-	if len(note) > mostNote {
-		return note[:mostNote-3] + "..."
+	const dots = "..."
+	if len(note) <= mostNote {
+		return note
 	}
-	return note
-}
-
-// told remembers the last trouble that was told of each pod, so that it is told once for as long as it lasts.
-type told struct {
-	mu   sync.Mutex
-	last map[types.NamespacedName]toldOf
-}
-
-type toldOf struct {
-	uid types.UID
-	trouble
-}
-
-func newTold() *told { return &told{last: map[types.NamespacedName]toldOf{}} }
-
-// isNew reports whether the trouble of a pod is to be told now, and remembers it. No trouble ends the one before.
-func (t *told) isNew(pod types.NamespacedName, uid types.UID, now trouble) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now == (trouble{}) {
-		delete(t.last, pod)
-		return false
-	}
-	before, known := t.last[pod]
-	t.last[pod] = toldOf{uid: uid, trouble: now}
-	return !known || before != t.last[pod]
-}
-
-// forget drops what was told of a pod that is gone.
-func (t *told) forget(pod types.NamespacedName) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.last, pod)
+	return strings.ToValidUTF8(note[:mostNote-len(dots)], "") + dots
 }
