@@ -6,29 +6,16 @@
 package gameserver
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/berthgames/berth/controllers/gameserver"
-	"github.com/berthgames/berth/internal/index"
-	"github.com/berthgames/berth/test/manifests"
+	"github.com/berthgames/berth/test/apiserver"
 )
 
 // suite is what all tests of this package share; nil without an API server.
@@ -38,68 +25,14 @@ type shared struct {
 	client client.Client // reads and writes past every cache
 	clock  *shiftedClock
 	wire   *wire
-
-	env    *envtest.Environment
-	cancel context.CancelFunc
-	done   sync.WaitGroup
 }
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		os.Exit(m.Run()) // every test skips, and says why
-	}
-	var err error
-	if suite, err = start(); err != nil {
-		fmt.Fprintln(os.Stderr, "starting the API server and the controller:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := suite.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(apiserver.Main(m, start)) }
 
-func start() (*shared, error) {
-	scheme, err := manifests.Scheme()
+func start(server *apiserver.Server) error {
+	s := &shared{client: server.Client, clock: &shiftedClock{}, wire: &wire{}}
+	mgr, err := server.Manager(s.wire.wrap)
 	if err != nil {
-		return nil, err
-	}
-	s := &shared{clock: &shiftedClock{}, wire: &wire{}, env: &envtest.Environment{
-		Scheme: scheme, CRDDirectoryPaths: []string{filepath.Join(manifests.Root(), "crd")}, ErrorIfCRDPathMissing: true,
-	}}
-	s.env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ServiceAccount")
-	config, err := s.env.Start()
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	if err := s.run(config, scheme); err != nil {
-		return nil, errors.Join(err, s.env.Stop())
-	}
-	return s, nil
-}
-
-func (s *shared) run(config *rest.Config, scheme *runtime.Scheme) error {
-	var err error
-	if s.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	counted := rest.CopyConfig(config)
-	counted.Wrap(s.wire.wrap)
-	mgr, err := ctrl.NewManager(counted, ctrl.Options{
-		Scheme:  scheme,
-		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
-		Metrics: metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	if err := index.Register(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	reconciler := gameserver.New(mgr.GetClient(), mgr.GetAPIReader(), s.clock, mgr.GetEventRecorder(gameserver.ControllerName), gameserver.Options{
@@ -108,21 +41,8 @@ func (s *shared) run(config *rest.Config, scheme *runtime.Scheme) error {
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	s.done.Go(func() {
-		if err := mgr.Start(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "manager:", err)
-		}
-	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return errors.New("the cache did not fill")
-	}
-	return nil
-}
-
-func (s *shared) stop() error {
-	s.cancel()
-	s.done.Wait()
-	return s.env.Stop()
+	suite = s
+	return server.Run(mgr)
 }
 
 // shiftedClock is the real time plus what a test added.

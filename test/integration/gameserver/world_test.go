@@ -19,6 +19,7 @@ import (
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/internal/gamepod"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/build"
 	"github.com/berthgames/berth/test/expect"
 )
@@ -35,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T, changes ...func(*gamev1alpha1.GameServerSet)) *world {
 	t.Helper()
 	if suite == nil {
-		t.Skip("needs an API server: KUBEBUILDER_ASSETS is not set")
+		t.Skip(apiserver.SkipReason)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "gs-"}}
 	must(t, suite.client.Create(t.Context(), namespace))

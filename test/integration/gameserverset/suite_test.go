@@ -6,31 +6,21 @@ package gameserverset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/berthgames/berth/controllers/gameserverset"
-	"github.com/berthgames/berth/internal/index"
-	"github.com/berthgames/berth/test/manifests"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/sim/kruise"
 )
 
@@ -43,99 +33,39 @@ type shared struct {
 	spy    *spy
 	clock  *shiftedClock
 	events *recorder
-
-	env    *envtest.Environment
-	cancel context.CancelFunc
-	done   sync.WaitGroup
 }
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		os.Exit(m.Run()) // every test skips, and says why
-	}
-	var err error
-	if suite, err = start(); err != nil {
-		fmt.Fprintln(os.Stderr, "starting the API server and the controller:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := suite.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func start() (*shared, error) {
-	scheme, err := manifests.Scheme()
-	if err != nil {
-		return nil, err
-	}
 	crds, err := kruise.CRDs()
 	if err != nil {
-		return nil, err
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	s := &shared{clock: &shiftedClock{}, events: &recorder{}, env: &envtest.Environment{
-		Scheme: scheme, CRDs: crds, CRDDirectoryPaths: []string{filepath.Join(manifests.Root(), "crd")}, ErrorIfCRDPathMissing: true,
-	}}
-	s.env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ServiceAccount")
-	config, err := s.env.Start()
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	if err := s.run(config, scheme); err != nil {
-		return nil, errors.Join(err, s.env.Stop())
-	}
-	return s, nil
+	os.Exit(apiserver.Main(m, start, crds...))
 }
 
-func (s *shared) run(config *rest.Config, scheme *runtime.Scheme) error {
-	var err error
-	if s.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:  scheme,
-		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
-		Metrics: metricsserver.Options{BindAddress: "0"},
-	})
+func start(server *apiserver.Server) error {
+	mgr, err := server.Manager(nil)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	if err := index.Register(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+	s := &shared{
+		client: server.Client, kruise: kruise.New(server.Client), clock: &shiftedClock{}, events: &recorder{},
+		spy: &spy{Client: mgr.GetClient(), live: mgr.GetAPIReader(), namespaces: map[string]*ledger{}},
 	}
-	s.spy = &spy{Client: mgr.GetClient(), live: mgr.GetAPIReader(), namespaces: map[string]*ledger{}}
 	if err := s.reconciler().SetupWithManager(mgr, 10); err != nil {
 		return err
 	}
-	s.kruise = kruise.New(s.client)
-	s.done.Go(func() {
-		if err := mgr.Start(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "manager:", err)
-		}
-	})
-	s.done.Go(func() {
+	server.Go(func(ctx context.Context) error {
 		s.kruise.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, "simulator:", err) })
+		return nil
 	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return errors.New("the cache did not fill")
-	}
-	return nil
+	suite = s
+	return server.Run(mgr)
 }
 
 func (s *shared) reconciler() *gameserverset.Reconciler {
 	return gameserverset.New(gameserverset.Options{Client: s.spy, Live: s.spy.live, Clock: s.clock, Events: s.events})
-}
-
-func (s *shared) stop() error {
-	s.cancel()
-	s.done.Wait()
-	return s.env.Stop()
 }
 
 // shiftedClock is the real time plus what tests added. Only waiting for probes looks at it.

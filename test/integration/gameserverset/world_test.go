@@ -22,6 +22,7 @@ import (
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/internal/idset"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/build"
 	"github.com/berthgames/berth/test/expect"
 )
@@ -40,7 +41,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	if suite == nil {
-		t.Skip("needs an API server: set KUBEBUILDER_ASSETS to the folder that `playground envtest-assets` makes")
+		t.Skip(apiserver.SkipReason)
 	}
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}

@@ -6,13 +6,11 @@ package hostport
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,39 +20,23 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/internal/index"
 	"github.com/berthgames/berth/internal/ports"
 	"github.com/berthgames/berth/network/framework"
 	plugin "github.com/berthgames/berth/network/kubernetes/hostport"
+	"github.com/berthgames/berth/test/apiserver"
 )
 
 // apiServer is shared by all tests of this package; nil without binaries to start it from.
 var apiServer *rest.Config
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		os.Exit(m.Run()) // every test skips, and says why
-	}
-	env := &envtest.Environment{}
-	env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ServiceAccount")
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting the API server:", err)
-		os.Exit(1)
-	}
-	config.QPS = -1
-	apiServer = config
-	code := m.Run()
-	if err := env.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(apiserver.Main(m, func(server *apiserver.Server) error {
+		apiServer = server.Config
+		return nil
+	}))
 }
 
 // cluster is a namespace and a range of numbers of its own. Tests do not run in parallel: they share the nodes.
@@ -67,7 +49,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	if apiServer == nil {
-		t.Skip("KUBEBUILDER_ASSETS names no folder with etcd and kube-apiserver")
+		t.Skip(apiserver.SkipReason)
 	}
 	c, err := client.New(apiServer, client.Options{})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/network/framework"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/expect"
 )
 
@@ -30,7 +31,7 @@ type world struct {
 func newWorld(t *testing.T, namespace string, say func(*framework.Pod) (framework.Result, error)) world {
 	t.Helper()
 	if suite == nil {
-		t.Skip("KUBEBUILDER_ASSETS is not set; run make test-unit, which builds the API server first")
+		t.Skip(apiserver.SkipReason)
 	}
 	suite.plugin.answer(namespace, say)
 	w := world{T: t, namespace: namespace}

@@ -10,27 +10,19 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/controllers/podnetwork"
 	"github.com/berthgames/berth/network/framework"
-	"github.com/berthgames/berth/test/manifests"
+	"github.com/berthgames/berth/test/apiserver"
 )
 
 // suite is what all tests share; nil without an API server.
@@ -40,63 +32,13 @@ type shared struct {
 	client client.Client // reads and writes past every cache
 	plugin *plugin
 	writes atomic.Int64 // of the controller, events aside
-	env    *envtest.Environment
-	cancel context.CancelFunc
-	done   sync.WaitGroup
 }
 
-func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard())
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		os.Exit(m.Run()) // every test skips, and says why
-	}
-	var err error
-	if suite, err = start(); err != nil {
-		fmt.Fprintln(os.Stderr, "starting the API server and the controller:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	suite.cancel()
-	suite.done.Wait()
-	if err := suite.env.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(apiserver.Main(m, start)) }
 
-func start() (*shared, error) {
-	scheme, err := manifests.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	s := &shared{plugin: newPlugin(), env: &envtest.Environment{
-		Scheme: scheme, CRDDirectoryPaths: []string{filepath.Join(manifests.Root(), "crd")}, ErrorIfCRDPathMissing: true,
-	}}
-	s.env.ControlPlane.GetAPIServer().Configure().Append("disable-admission-plugins", "ServiceAccount")
-	config, err := s.env.Start()
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	if err := s.run(config); err != nil {
-		return nil, errors.Join(err, s.env.Stop())
-	}
-	return s, nil
-}
-
-func (s *shared) run(config *rest.Config) error {
-	var err error
-	if s.client, err = client.New(config, client.Options{Scheme: s.env.Scheme}); err != nil {
-		return err
-	}
-	counted := rest.CopyConfig(config)
-	counted.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, writes: &s.writes} })
-	mgr, err := ctrl.NewManager(counted, ctrl.Options{
-		Scheme:  s.env.Scheme,
-		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
-		Metrics: metricsserver.Options{BindAddress: "0"},
-	})
+func start(server *apiserver.Server) error {
+	s := &shared{client: server.Client, plugin: newPlugin()}
+	mgr, err := server.Manager(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, writes: &s.writes} })
 	if err != nil {
 		return err
 	}
@@ -108,17 +50,8 @@ func (s *shared) run(config *rest.Config) error {
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	s.done.Go(func() {
-		if err := mgr.Start(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, "manager:", err)
-		}
-	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return errors.New("the cache did not fill")
-	}
-	return nil
+	suite = s
+	return server.Run(mgr)
 }
 
 // counter counts write requests on the wire, those for events aside.

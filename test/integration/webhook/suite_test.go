@@ -5,7 +5,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,11 +30,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/berthgames/berth/cmd/manager/app"
 	"github.com/berthgames/berth/test/expect"
 	"github.com/berthgames/berth/test/manifests"
+	"github.com/berthgames/berth/test/sim/kruise"
 	"github.com/berthgames/berth/webhook/certs"
 )
 
@@ -146,7 +145,7 @@ func (p *process) stop() error {
 }
 
 func start() (*world, error) {
-	crds, err := kruiseCRDs()
+	crds, err := kruise.CRDs()
 	if err != nil {
 		return nil, err
 	}
@@ -182,24 +181,6 @@ func (w *world) stop() error {
 		errs = append(errs, os.RemoveAll(w.dir))
 	}
 	return errors.Join(append(errs, w.env.Stop())...)
-}
-
-// kruiseCRDs are those of OpenKruise, without conversion, which would need its webhook.
-func kruiseCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	data, err := os.ReadFile(filepath.Join(manifests.Root(), "..", "playground", "internal", "kruiseassets", "kruise.yaml"))
-	if err != nil {
-		return nil, fmt.Errorf("reading OpenKruise's manifests: %w", err)
-	}
-	var crds []*apiextensionsv1.CustomResourceDefinition
-	for document := range bytes.SplitSeq(data, []byte("\n---\n")) {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(document, crd); err != nil || crd.Kind != "CustomResourceDefinition" {
-			continue // objects of other kinds
-		}
-		crd.Spec.Conversion = nil
-		crds = append(crds, crd)
-	}
-	return crds, nil
 }
 
 // install creates what manifests/default holds, with the webhook configurations led to this process: there is no network
