@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podnetwork tests the controller that drives network plugins against a real API server, with a plugin whose
-// answers the tests choose: late, failing, panicking.
+// Package podnetwork tests the controller that drives network plugins against a real API server, with plugins whose
+// answers the tests choose: late, failing, panicking. Every test has a namespace of its own; one controller serves them all.
 package podnetwork
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/controllers/podnetwork"
 	"github.com/berthgames/berth/network/framework"
 	"github.com/berthgames/berth/test/apiserver"
@@ -31,22 +24,23 @@ var suite *shared
 type shared struct {
 	client client.Client // reads and writes past every cache
 	plugin *plugin
-	writes atomic.Int64 // of the controller, events aside
+	slow   *plugin
+	wire   *wire
 }
 
 func TestMain(m *testing.M) { os.Exit(apiserver.Main(m, start)) }
 
 func start(server *apiserver.Server) error {
-	s := &shared{client: server.Client, plugin: newPlugin()}
-	mgr, err := server.Manager(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, writes: &s.writes} })
+	s := &shared{client: server.Client, wire: newWire(), plugin: newPlugin(pluginName, atOnce), slow: newPlugin(slowName, whenAllowed)}
+	mgr, err := server.Manager(s.wire.wrap)
 	if err != nil {
 		return err
 	}
-	registry, err := framework.NewRegistry(s.plugin)
+	registry, err := framework.NewRegistry(s.plugin, s.slow, mute{})
 	if err != nil {
 		return err
 	}
-	reconciler := podnetwork.New(mgr.GetClient(), registry, mgr.GetEventRecorder(podnetwork.ControllerName), podnetwork.Options{Workers: 4})
+	reconciler := podnetwork.New(mgr.GetClient(), registry, mgr.GetEventRecorder(podnetwork.ControllerName), podnetwork.Options{Workers: workers})
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return err
 	}
@@ -54,92 +48,46 @@ func start(server *apiserver.Server) error {
 	return server.Run(mgr)
 }
 
-// counter counts write requests on the wire, those for events aside.
-type counter struct {
-	next   http.RoundTripper
-	writes *atomic.Int64
+// workers is how many pods the controller works on at the same time.
+const workers = 4
+
+// wire counts the requests of the controller that would change something, also those that fail, by namespace.
+type wire struct {
+	mu             sync.Mutex
+	writes, events map[string]int
 }
 
-func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.Method != http.MethodGet && !strings.Contains(request.URL.Path, "/events") {
-		c.writes.Add(1)
+func newWire() *wire { return &wire{writes: map[string]int{}, events: map[string]int{}} }
+
+func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method != http.MethodGet {
+			w.note(request.URL.Path)
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+// note counts a path such as /api/v1/namespaces/<namespace>/pods/<name>.
+func (w *wire) note(path string) {
+	_, rest, _ := strings.Cut(path, "/namespaces/")
+	namespace, resource, _ := strings.Cut(rest, "/")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if strings.HasPrefix(resource, "events") {
+		w.events[namespace]++
+		return
 	}
-	return c.next.RoundTrip(request)
+	w.writes[namespace]++
 }
 
-// pluginName is the network type of the test plugin.
-const pluginName = "Test-Network"
-
-// plugin answers what a test set for the namespace of the pod. Its Restore fails twice before it succeeds.
-type plugin struct {
-	mu       sync.Mutex
-	answers  map[string]func(*framework.Pod) (framework.Result, error)
-	asked    map[types.NamespacedName]int
-	restores int
+// counts says how many writes, events aside, and how many events concerned a namespace.
+func (w *wire) counts(namespace string) (writes, events int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.writes[namespace], w.events[namespace]
 }
 
-var (
-	_ framework.Reconciler = (*plugin)(nil)
-	_ framework.Restorer   = (*plugin)(nil)
-	_ framework.Watcher    = (*plugin)(nil)
-)
+type roundTripper func(*http.Request) (*http.Response, error)
 
-func newPlugin() *plugin {
-	return &plugin{answers: map[string]func(*framework.Pod) (framework.Result, error){}, asked: map[types.NamespacedName]int{}}
-}
-
-func (*plugin) Name() string                                          { return pluginName }
-func (*plugin) Alias() string                                         { return "" }
-func (*plugin) Validate(framework.ValidateRequest) framework.Findings { return framework.Findings{} }
-
-// Watches has a ConfigMap wake the pod of its name.
-func (*plugin) Watches() []framework.Watch {
-	return []framework.Watch{
-		{Object: &corev1.ConfigMap{}, Pods: func(_ context.Context, obj client.Object) []types.NamespacedName {
-			return []types.NamespacedName{client.ObjectKeyFromObject(obj)}
-		}},
-		{Object: &corev1.Service{}}, // by owner
-	}
-}
-
-func (p *plugin) Restore(context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.restores++
-	if p.restores <= 2 {
-		return fmt.Errorf("restore %d fails", p.restores)
-	}
-	return nil
-}
-
-func (p *plugin) Reconcile(_ context.Context, pod *framework.Pod) (framework.Result, error) {
-	p.mu.Lock()
-	if p.restores <= 2 {
-		p.mu.Unlock()
-		return framework.Result{}, errors.New("asked before it was restored")
-	}
-	p.asked[client.ObjectKeyFromObject(pod)]++
-	answer := p.answers[pod.Namespace]
-	p.mu.Unlock()
-	return answer(pod)
-}
-
-// answer sets what the plugin says of all pods of a namespace.
-func (p *plugin) answer(namespace string, say func(*framework.Pod) (framework.Result, error)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.answers[namespace] = say
-}
-
-func (p *plugin) timesAsked(pod types.NamespacedName) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.asked[pod]
-}
-
-func readyAt(ip string) (framework.Result, error) {
-	return framework.Result{Status: gamev1alpha1.NetworkStatus{
-		ExternalAddresses:   []gamev1alpha1.NetworkAddress{{IP: ip}},
-		CurrentNetworkState: gamev1alpha1.NetworkReady,
-	}}, nil
-}
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
