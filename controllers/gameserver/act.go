@@ -4,7 +4,6 @@ package gameserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -115,25 +114,11 @@ func (r *Reconciler) patchPod(ctx context.Context, pod *corev1.Pod, changes podC
 	switch {
 	case err == nil:
 		return false, nil
-	case apierrors.IsNotFound(err), isOtherUID(err):
+	case apierrors.IsNotFound(err), apply.IsOtherObject(err):
 		return true, nil
 	default:
 		return false, fmt.Errorf("patching pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
-}
-
-// isOtherUID says whether a patch was refused because the object has another UID than the patch.
-func isOtherUID(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil {
-		return false
-	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field == "metadata.uid" {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, gs *gamev1alpha1.GameServer, status gamev1alpha1.GameServerStatus) error {
