@@ -72,11 +72,13 @@ verify: generate ## Regenerate, lint, and fail if generated files were stale.
 .PHONY: test
 test: build verify test-unit test-e2e ## Run everything: generated code, lint, unit, integration and end-to-end tests.
 
+# Only packages with tests: go test would compile all others, and with them most of Kubernetes, a second time.
+WITH_TESTS = go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...
+
 .PHONY: test-unit
 test-unit: build-playground ## Unit and integration tests under -race, against a real API server.
-	@KUBEBUILDER_ASSETS=$(BIN)/envtest go test -race -count=1 -timeout 30m $$(go list ./... | grep -v /test/e2e)
-	@cd playground && BERTH_PLAYGROUND_TEST=1 BERTH_BIN=$(BIN) go test -race -count=1 -timeout 20m \
-		$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...) # not ./...: that compiles Kubernetes a second time
+	@KUBEBUILDER_ASSETS=$(BIN)/envtest go test -race -count=1 -timeout 30m $$($(WITH_TESTS) | grep -v /test/e2e)
+	@cd playground && BERTH_PLAYGROUND_TEST=1 BERTH_BIN=$(BIN) go test -race -count=1 -timeout 20m $$($(WITH_TESTS))
 
 .PHONY: test-e2e
 test-e2e: build ## End-to-end tests: real control plane, real Kruise, our binaries, fake nodes.
