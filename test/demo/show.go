@@ -44,6 +44,9 @@ func load(path string) (*gamev1alpha1.GameServerSet, error) {
 	if err := yaml.UnmarshalStrict(data, set); err != nil {
 		return nil, fmt.Errorf("reading the sample %s: %w", path, err)
 	}
+	if set.Spec.Replicas == nil {
+		return nil, fmt.Errorf("reading the sample %s: spec.replicas is missing", path)
+	}
 	if set.Namespace == "" {
 		set.Namespace = "default"
 	}
@@ -66,20 +69,24 @@ func (s *show) run(ctx context.Context) error {
 	}
 	s.say("All Ready after %s:\n", time.Since(start).Round(100*time.Millisecond))
 	printServers(s.out, servers)
+	if err := expect.KeptApart(servers); err != nil {
+		return err
+	}
 	printPlacement(s.out, servers)
 
 	s.say("\nScaling to %d.", grown)
 	if err := s.scale(ctx, grown); err != nil {
 		return err
 	}
-	if _, err := s.wait(ctx, expect.First(grown)); err != nil {
+	servers, err = s.wait(ctx, expect.First(grown))
+	if err != nil {
 		return err
 	}
-	return s.shrink(ctx)
+	return s.shrink(ctx, servers)
 }
 
-// shrink marks one server and takes one away: the marked one must be the one that leaves.
-func (s *show) shrink(ctx context.Context) error {
+// shrink marks one server and takes one away: the marked one must be the one that leaves, and nobody else may notice.
+func (s *show) shrink(ctx context.Context, before []expect.Server) error {
 	name := fmt.Sprintf("%s-%d", s.set.Name, leaving)
 	s.say("Marking %s WaitToBeDeleted and scaling to %d.", name, shrunk)
 	if err := s.mark(ctx, name, gamev1alpha1.WaitToDelete); err != nil {
@@ -91,6 +98,9 @@ func (s *show) shrink(ctx context.Context) error {
 	staying := slices.DeleteFunc(expect.First(grown), func(ordinal int) bool { return ordinal == leaving })
 	servers, err := s.wait(ctx, staying)
 	if err != nil {
+		return err
+	}
+	if err := expect.Same(before, servers); err != nil {
 		return err
 	}
 	s.say("%s left, nobody else:\n", name)

@@ -33,9 +33,9 @@ func TestKillsWhileScalingUp(t *testing.T) {
 	set := e.create(simple("burst", 0))
 	e.patch(set, `{"spec":{"replicas":%d}}`, size)
 
-	e.podsExist(20)
+	e.podsExist(20, size)
 	e.killAll("manager")
-	e.podsExist(60)
+	e.podsExist(60, size)
 	e.killAll("scheduler")
 
 	e.allReady(set.Name, expect.First(size)...)
@@ -74,19 +74,24 @@ func TestManagerHandsOver(t *testing.T) {
 	}
 }
 
-// podsExist waits until at least n pods exist, so that a kill comes in the middle.
-func (e env) podsExist(n int) {
+// podsExist waits until at least n pods exist, and fails unless fewer than all do: a kill has to come in the middle.
+func (e env) podsExist(n, all int) {
 	e.Helper()
+	count := 0
 	e.eventually(fmt.Sprintf("%d pods to exist", n), func(ctx context.Context) error {
 		var pods corev1.PodList
 		if err := berth.Client.List(ctx, &pods, client.InNamespace(e.namespace)); err != nil {
 			return err
 		}
-		if len(pods.Items) < n {
-			return fmt.Errorf("%d pods exist", len(pods.Items))
+		if count = len(pods.Items); count < n {
+			return fmt.Errorf("%d pods exist", count)
 		}
 		return nil
 	})
+	if count >= all {
+		e.Fatalf("all %d pods exist already: the kill would prove nothing", count)
+	}
+	e.Logf("%d pods exist", count)
 }
 
 // leader is the identity that holds a lease.

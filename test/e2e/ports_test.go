@@ -22,12 +22,13 @@ type portKey struct {
 	number       int32
 }
 
-// portWatch follows all pods of the cluster and holds the two promises that count most at every single event: no two
-// live pods share a host port of a node, and a set never has more live pods than wanted.
+// portWatch follows all pods of the cluster and holds the promises that count most at every single event: no two live
+// pods share a host port of a node, a set never has more live pods than wanted, and no server that runs is lost.
 type portWatch struct {
 	mu      sync.Mutex
 	holders map[portKey]types.UID
 	live    map[types.UID]string
+	lost    []string
 	most    int
 	broken  []string
 	done    chan struct{}
@@ -84,6 +85,9 @@ func (w *portWatch) see(event watch.EventType, pod *corev1.Pod, namespace string
 		return
 	}
 	if over || pod.DeletionTimestamp != nil {
+		if _, lived := w.live[pod.UID]; lived && pod.Spec.NodeName != "" {
+			w.lost = append(w.lost, pod.Name)
+		}
 		delete(w.live, pod.UID)
 	} else {
 		w.live[pod.UID] = pod.Name
@@ -105,6 +109,9 @@ func (w *portWatch) check(e env) {
 			return
 		}
 		e.Error(message)
+	}
+	if len(w.lost) > 0 {
+		e.Errorf("servers that ran were lost: %v", w.lost)
 	}
 	if w.most == 0 {
 		e.Error("the watch saw no pod of the test")

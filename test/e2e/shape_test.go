@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
+	"github.com/berthgames/berth/test/expect"
 )
 
 // upstreamShape is what users of OpenKruiseGame have: an in-place update policy, host ports, two containers, a volume,
@@ -76,6 +77,12 @@ func TestUpstreamShapeWorksAsItIs(t *testing.T) {
 				return fmt.Errorf("server %d has not been updated", server.Ordinal)
 			}
 		}
+		if err := berth.Client.Get(ctx, e.key(set.Name), set); err != nil {
+			return err
+		}
+		if ready := set.Status.UpdatedReadyReplicas; ready != 3 {
+			return fmt.Errorf("%d servers are ready in the new version", ready)
+		}
 		return nil
 	})
 	for i, server := range e.allReady(set.Name, 0, 1, 2) {
@@ -93,9 +100,11 @@ func TestUpstreamShapeWorksAsItIs(t *testing.T) {
 func TestScale(t *testing.T) {
 	e := newEnv(t, "e2e-scale")
 	set := e.create(simple("default-gss", 3))
-	e.allReady(set.Name, 0, 1, 2)
+	first := e.allReady(set.Name, 0, 1, 2)
 	e.patch(set, `{"spec":{"replicas":5}}`)
-	e.allReady(set.Name, 0, 1, 2, 3, 4)
+	all := e.allReady(set.Name, 0, 1, 2, 3, 4)
+	e.must(expect.Same(first, all), "growing")
+	e.must(expect.KeptApart(all), "placing")
 
 	e.patch(e.gameServer("default-gss-2"), `{"spec":{"opsState":%q}}`, gamev1alpha1.WaitToDelete)
 	e.patch(set, `{"spec":{"replicas":4}}`)
@@ -107,7 +116,7 @@ func TestScale(t *testing.T) {
 
 	t.Log("take server 1 offline for good, and shrink, in one edit")
 	e.patch(set, `{"spec":{"replicas":2,"reserveGameServerIds":[1]}}`)
-	e.allReady(set.Name, 0, 4)
+	e.must(expect.Same(all, e.allReady(set.Name, 0, 4)), "shrinking")
 }
 
 // simple is a set with one UDP host port for each server, placed by our scheduler.

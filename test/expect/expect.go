@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
@@ -155,6 +156,34 @@ func Exactly(servers []Server, ordinals ...int) error {
 	}
 	if !slices.Equal(have, ordinals) {
 		return fmt.Errorf("the set has servers %v, wanted %v", have, ordinals)
+	}
+	return nil
+}
+
+// Same answers nil when every server of now that was there before still has the same pod.
+func Same(before, now []Server) error {
+	pods := map[int]types.UID{}
+	for _, server := range before {
+		pods[server.Ordinal] = server.Pod.UID
+	}
+	for _, server := range now {
+		if uid, known := pods[server.Ordinal]; known && uid != server.Pod.UID {
+			return fmt.Errorf("server %d was made anew, though nobody asked for it", server.Ordinal)
+		}
+	}
+	return nil
+}
+
+// KeptApart answers nil when no node holds two servers whose numbers follow each other.
+func KeptApart(servers []Server) error {
+	nodes := map[int]string{}
+	for _, server := range servers {
+		nodes[server.Ordinal] = server.Pod.Spec.NodeName
+	}
+	for ordinal, node := range nodes {
+		if next, found := nodes[ordinal+1]; found && next == node {
+			return fmt.Errorf("servers %d and %d are both on node %s", ordinal, ordinal+1, node)
+		}
 	}
 	return nil
 }
