@@ -14,6 +14,7 @@ import (
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/internal/gamepod"
+	"github.com/berthgames/berth/internal/qualitytemplate"
 )
 
 // applyAction sets on gs the fields that the action sets, and only those (fault G-9). Texts are rendered over the output
@@ -47,7 +48,7 @@ func (a *actionRun) opsState(wanted gamev1alpha1.OpsState) {
 	if wanted == "" {
 		return
 	}
-	text := render(string(wanted), a.result)
+	text := qualitytemplate.Render(string(wanted), a.result)
 	if faults := validation.IsValidLabelValue(text); text == "" || len(faults) > 0 {
 		a.refuse(reasonInvalidAction, field.NewPath("opsState"), text, append(faults, "must not be empty")[0])
 		return
@@ -59,7 +60,7 @@ func (a *actionRun) priority(reason, name string, wanted *intstr.IntOrString, ta
 	if wanted == nil {
 		return
 	}
-	text := render(wanted.String(), a.result)
+	text := qualitytemplate.Render(wanted.String(), a.result)
 	n, err := gamepod.ParsePriority(text)
 	if err != nil {
 		a.refuse(reason, field.NewPath(name), text, err.Error())
@@ -70,7 +71,7 @@ func (a *actionRun) priority(reason, name string, wanted *intstr.IntOrString, ta
 
 func (a *actionRun) labels(wanted map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		text := render(wanted[key], a.result)
+		text := qualitytemplate.Render(wanted[key], a.result)
 		faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(text)...)
 		if len(faults) > 0 {
 			a.refuse(reasonInvalidAction, field.NewPath("labels").Key(key), text, faults[0])
@@ -82,7 +83,7 @@ func (a *actionRun) labels(wanted map[string]string) {
 
 func (a *actionRun) annotations(wanted map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		text := render(wanted[key], a.result)
+		text := qualitytemplate.Render(wanted[key], a.result)
 		if faults := validation.IsQualifiedName(strings.ToLower(key)); len(faults) > 0 {
 			a.refuse(reasonInvalidAction, field.NewPath("annotations").Key(key), text, faults[0])
 			continue

@@ -380,6 +380,18 @@ func TestServiceQualityActions(t *testing.T) {
 			set:  set(action(gamev1alpha1.ServiceQualityAction{Labels: map[string]string{"a b": "x"}, Annotations: map[string]string{"c d": "x"}})),
 			want: []string{first + `.labels[a b]: Invalid value: "a b"`, first + `.annotations: Invalid value: "c d"`},
 		},
+		"templates that would never end": {
+			set: set(action(gamev1alpha1.ServiceQualityAction{
+				GameServerSpec: gamev1alpha1.GameServerSpec{OpsState: `{{range 9000000000000000000}}{{end}}`, UpdatePriority: text(`{{printf "%9d" 1}}`)},
+				Annotations:    map[string]string{"info": `{{define "a"}}{{end}}`},
+			})),
+			want: []string{
+				first + `.opsState: Invalid value: "{{range 9000000000000000000}}{{end}}": {{range 9000000000000000000}}{{end}}: not allowed in a template; ` +
+					"a template may hold text, {{.Result}}, {{if}} and {{else}}",
+				first + `.updatePriority: Invalid value: "{{printf \"%9d\" 1}}": printf: not allowed`,
+				first + `.annotations[info]: Invalid value: "{{define \"a\"}}{{end}}": define or block: not allowed`,
+			},
+		},
 		"a template that cannot be read": {
 			set:          set(action(gamev1alpha1.ServiceQualityAction{Annotations: map[string]string{"info": "{{.Result"}})),
 			wantWarnings: []string{first + `.annotations[info]: "{{.Result" is no template that can be read`},

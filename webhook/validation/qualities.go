@@ -3,11 +3,11 @@
 package validation
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"text/template"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
+	"github.com/berthgames/berth/internal/qualitytemplate"
 )
 
 // serviceQualities checks what OpenKruise would refuse in the probes later, which upstream let stop the whole set
@@ -153,13 +154,17 @@ func (c *checker) priority(path *field.Path, value *intstr.IntOrString) {
 	}
 }
 
-// literal reports whether text is written as it is, and warns of a template that cannot be read: the GameServer
-// controller then writes its text as it is.
+// literal reports whether text is written as it is. It refuses a template that is not allowed, and warns of one that
+// cannot be read: the GameServer controller then writes its text as it is.
 func (c *checker) literal(path *field.Path, text string) bool {
-	if !strings.Contains(text, "{{") {
+	if !qualitytemplate.Is(text) {
 		return true
 	}
-	if _, err := template.New("").Parse(text); err != nil {
+	err := qualitytemplate.Check(text)
+	switch {
+	case errors.Is(err, qualitytemplate.ErrNotAllowed):
+		c.fault(field.Invalid(path, text, fmt.Sprintf("%v; %s", err, qualitytemplate.Allowed)))
+	case err != nil:
 		c.warn(path, "%q is no template that can be read, so it is used as it is: %v", text, err)
 	}
 	return false
