@@ -18,8 +18,8 @@ import (
 )
 
 // act carries a plan out. When the world turns out to be another one than the plan was made for, it stops without an
-// error: the event of what has changed starts the next pass.
-func (r *Reconciler) act(ctx context.Context, s seen, p plan) error {
+// error: the event of what has changed starts the next pass. It changes the plan where the API server refuses a part of it.
+func (r *Reconciler) act(ctx context.Context, s seen, p *plan) error {
 	switch p.fate {
 	case leave:
 		return nil
@@ -33,14 +33,14 @@ func (r *Reconciler) act(ctx context.Context, s seen, p plan) error {
 		}
 	default:
 	}
-	gs, err := r.writeGameServer(ctx, s, p)
+	gs, err := r.writeGameServer(ctx, s, *p)
 	if err != nil || gs == nil {
 		return err
 	}
 	send(r.events, gs, p.gameServerEvents)
 
 	if s.pod != nil && !p.pod.empty() {
-		if gone, err := r.patchPod(ctx, s.pod, p.pod); err != nil || gone {
+		if gone, err := r.bringToPod(ctx, s.pod, p); err != nil || gone {
 			return err
 		}
 		send(r.events, gs, p.podEvents)

@@ -105,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("deciding on GameServer %s: %w", req.NamespacedName, err)
 	}
-	if err := r.act(ctx, s, p); err != nil {
+	if err := r.act(ctx, s, &p); err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: p.recheckAfter}, nil

@@ -25,6 +25,7 @@ const (
 	reasonInvalidUpdatePriority   = "InvalidUpdatePriority"
 	reasonInvalidAction           = "InvalidServiceQualityAction"
 	reasonInvalidField            = "InvalidGameServerField"
+	reasonPodRefused              = "PodChangesRefused"
 )
 
 // Actions of the events: what the controller was doing.

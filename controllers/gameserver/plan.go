@@ -40,6 +40,8 @@ type plan struct {
 	pod        podChanges
 	// status is the wanted status, nil when there is nothing to write.
 	status *gamev1alpha1.GameServerStatus
+	// statusUnpatched is the wanted status when the pod does not take its changes.
+	statusUnpatched *gamev1alpha1.GameServerStatus
 
 	// Each list of events is sent after the write it tells of.
 	gameServerEvents, podEvents, statusEvents []event
@@ -74,9 +76,8 @@ func decideWithPod(s seen, t timing, p plan, stored *gamev1alpha1.GameServer) (p
 	p.pod = syncToPod(s.pod, p.gameServer, s.set, s.now)
 	h := healthOf(s)
 	conditions, conditionEvents := h.conditions(stored.Status.Conditions, now)
-	wanted := syncFromPod(statusInput{
-		stored: stored.Status, pod: s.pod, changes: p.pod, records: outcome.records, conditions: conditions, now: now,
-	})
+	in := statusInput{stored: stored.Status, pod: s.pod, changes: p.pod, records: outcome.records, conditions: conditions, now: now}
+	wanted := syncFromPod(in)
 
 	if held := hold(s, stored.Status, h, t.startGrace); held > 0 && !outcome.acted {
 		p.recheckAfter = held
@@ -86,6 +87,9 @@ func decideWithPod(s seen, t timing, p plan, stored *gamev1alpha1.GameServer) (p
 	} else {
 		var err error
 		if p.status, err = settle(stored.Status, wanted, now); err != nil {
+			return plan{}, err
+		}
+		if p.statusUnpatched, err = settleUnpatched(in); err != nil {
 			return plan{}, err
 		}
 		p.statusEvents = conditionEvents

@@ -87,6 +87,15 @@ func settle(stored, wanted gamev1alpha1.GameServerStatus, now metav1.Time) (*gam
 	return &wanted, nil
 }
 
+// settleUnpatched settles for a pod that stays as it is.
+func settleUnpatched(in statusInput) (*gamev1alpha1.GameServerStatus, error) {
+	if in.changes.empty() {
+		return nil, nil
+	}
+	in.changes = podChanges{}
+	return settle(in.stored, syncFromPod(in), in.now)
+}
+
 // withProbeTimesOf returns wanted with the probe times of stored, wherever both have the same entry.
 func withProbeTimesOf(stored, wanted gamev1alpha1.GameServerStatus) gamev1alpha1.GameServerStatus {
 	wanted.PodStatus.Conditions = append([]corev1.PodCondition(nil), wanted.PodStatus.Conditions...)

@@ -142,6 +142,11 @@ func (c podChanges) empty() bool {
 	return len(c.Labels)+len(c.Annotations)+len(c.images) == 0
 }
 
+// withoutWishes leaves out the values that users choose freely: images and gs-sync keys.
+func (c podChanges) withoutWishes() podChanges {
+	return podChanges{Changes: c.WithoutSynced()}
+}
+
 // onlyState says that nothing but what follows from the state of the pod is to be written.
 func (c podChanges) onlyState() bool {
 	for key := range c.Labels {

@@ -102,6 +102,17 @@ func (w Wish) Changes(pod *corev1.Pod, now time.Time) Changes {
 	return c
 }
 
+// WithoutSynced returns the changes without gs-sync/ keys, and without their record, which says what is on the pod.
+func (c Changes) WithoutSynced() Changes {
+	synced := func(key string, _ *string) bool {
+		return key == SyncedKeysKey || strings.HasPrefix(key, gamev1alpha1.GameServerSyncPrefix)
+	}
+	rest := Changes{Labels: maps.Clone(c.Labels), Annotations: maps.Clone(c.Annotations)}
+	maps.DeleteFunc(rest.Labels, synced)
+	maps.DeleteFunc(rest.Annotations, synced)
+	return rest
+}
+
 // forget removes the gs-sync/ keys that were copied earlier and are no longer wanted (fault G-12).
 func (c Changes) forget(pod *corev1.Pod, w Wish) {
 	recorded, ok := pod.Annotations[SyncedKeysKey]
