@@ -15,11 +15,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	kruisev1alpha1 "github.com/openkruise/kruise-api/apps/v1alpha1"
 	kruisev1beta1 "github.com/openkruise/kruise-api/apps/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +33,13 @@ import (
 
 // Name of the controller, in logs and metrics.
 const Name = "gameserverset"
+
+// A pass that failed is repeated after firstRetry, then after twice as long, and so on up to lastRetry: when the API
+// server or OpenKruise is back after a long outage, no set must wait for minutes.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
 
 // Options are what a Reconciler needs.
 type Options struct {
@@ -74,12 +83,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int) error {
 		Watches(&kruisev1alpha1.PodProbeMarker{}, probes.handler()).
 		Watches(&corev1.Pod{}, pods.handler()).
 		Watches(&gamev1alpha1.GameServer{}, gameServers.handler()).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: newRetries()}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up controller %s: %w", Name, err)
 	}
 	return nil
+}
+
+func newRetries() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)
 }
 
 // Reconcile brings one set as far as it can in one pass.
