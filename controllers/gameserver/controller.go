@@ -20,6 +20,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -36,6 +37,13 @@ const ControllerName = "gameserver"
 
 // DefaultStartGrace is how long a server may start without a report, as long as nothing is wrong with it.
 const DefaultStartGrace = time.Minute
+
+// A pass that failed is repeated after firstRetry, then after twice as long, and so on up to lastRetry: an outage that has
+// ended must not keep servers as they were for longer.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
 
 // Options are the numbers of the controller.
 type Options struct {
@@ -84,12 +92,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(ownedPods())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.podsOnNode), builder.WithPredicates(nodeHealth())).
 		Watches(&gamev1alpha1.GameServerSet{}, handler.EnqueueRequestsFromMapFunc(r.podsOfSet), builder.WithPredicates(setMatters())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: r.options.Workers}).
+		WithOptions(r.controllerOptions()).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up controller %s: %w", ControllerName, err)
 	}
 	return nil
+}
+
+func (r *Reconciler) controllerOptions() controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: r.options.Workers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+	}
 }
 
 // Reconcile brings one GameServer and its pod together.
