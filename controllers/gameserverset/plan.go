@@ -70,11 +70,13 @@ func (in ScaleInput) members() idset.Set {
 }
 
 // ScaleNeeded reports whether the workload does not have the ids that it should have.
-// Source: core-controllers.md 2.5 "When to scale", and S-9 for the last part.
+// Source: core-controllers.md 2.5 "When to scale", and S-9 for the part about Backfill. The last part does not trust
+// ExplicitBefore, which is a guess when the annotation cannot be read (S-16).
 func ScaleNeeded(in ScaleInput) bool {
 	return in.Replicas != in.WorkloadReplicas ||
 		!in.Explicit.Equal(in.ExplicitBefore) ||
-		in.Backfill && !in.WorkloadReserve.SubsetOf(in.Explicit)
+		in.Backfill && !in.WorkloadReserve.SubsetOf(in.Explicit) ||
+		!in.members().Intersect(in.Explicit).Empty()
 }
 
 // PlanScale picks the ids to keep. It disturbs as few servers as possible, and no id that is explicit stays.

@@ -145,8 +145,11 @@ func TestScaleNeeded(t *testing.T) {
 		in   ScaleInput
 		want bool
 	}{
-		"nothing differs":                  {in: ScaleInput{Replicas: 5, WorkloadReplicas: 5}},
-		"the reserved ids were applied":    {in: ScaleInput{Replicas: 5, WorkloadReplicas: 5, Explicit: ids("1,5"), ExplicitBefore: ids("1,5")}},
+		"nothing differs":               {in: ScaleInput{Replicas: 5, WorkloadReplicas: 5}},
+		"the reserved ids were applied": {in: ScaleInput{Replicas: 5, WorkloadReplicas: 5, Explicit: ids("1,5"), ExplicitBefore: ids("1,5"), WorkloadReserve: ids("1,5")}},
+		"S-16: a reserved id counts as applied and is a member still": {
+			in: ScaleInput{Replicas: 2, WorkloadReplicas: 2, Explicit: ids("1"), ExplicitBefore: ids("1")}, want: true,
+		},
 		"the reserved ids are new":         {in: ScaleInput{Replicas: 5, WorkloadReplicas: 5, Explicit: ids("1,5")}, want: true},
 		"no replicas and none wanted":      {in: ScaleInput{Replicas: 3, WorkloadReplicas: 3}},
 		"more replicas":                    {in: ScaleInput{Replicas: 5, WorkloadReplicas: 3}, want: true},
