@@ -80,7 +80,8 @@ func ScaleNeeded(in ScaleInput) bool {
 }
 
 // PlanScale picks the ids to keep. It disturbs as few servers as possible, and no id that is explicit stays.
-// The error says that there are not enough ids, or that the plan contradicts itself; then nothing may be written.
+// The error says that there are not enough ids, that too many below the members are reserved for OpenKruise to bear, or
+// that the plan contradicts itself; then nothing may be written.
 // Source: core-controllers.md 2.5 "Scale plan"; the numbers are its steps.
 func PlanScale(in ScaleInput) (ScalePlan, error) {
 	var plan ScalePlan
@@ -116,6 +117,10 @@ func PlanScale(in ScaleInput) (ScalePlan, error) {
 	}
 	if err := plan.check(in); err != nil {
 		return ScalePlan{}, err
+	}
+	if below := plan.Reserve.CountBelow(int64(in.Replicas)); below > idset.MaxBelowMembers {
+		return ScalePlan{}, fmt.Errorf("%d ids below the highest server would be reserved, and OpenKruise can bear %d; "+
+			"reserve fewer ids", below, idset.MaxBelowMembers)
 	}
 	return plan, nil
 }

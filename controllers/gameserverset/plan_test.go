@@ -215,9 +215,9 @@ func TestExamplesOfTheManuals(t *testing.T) {
 		"S-1: a held member stays a member": {
 			start: "0-4", servers: swap(servers("0,2-4"), 1, class(PreDeleting)), replicas: 6, wantKeep: "0-5", wantReserve: "none",
 		},
-		"to zero":             {start: "0-2", servers: servers("0-2"), replicas: 0, wantReserve: "0-2"},
-		"and back":            {servers: nil, replicas: 3, wantKeep: "0-2", wantReserve: "none"},
-		"a huge reserved low": {start: "0-2", servers: servers("0-2"), replicas: 3, explicit: "0-2000000000", wantKeep: "2000000001-2000000003", wantReserve: "0-2000000000"},
+		"to zero":                       {start: "0-2", servers: servers("0-2"), replicas: 0, wantReserve: "0-2"},
+		"and back":                      {servers: nil, replicas: 3, wantKeep: "0-2", wantReserve: "none"},
+		"a large range is reserved low": {start: "0-2", servers: servers("0-2"), replicas: 3, explicit: "0-1000000", wantKeep: "1000001-1000003", wantReserve: "0-1000000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -365,6 +365,13 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 	_, err := PlanScale(ScaleInput{Replicas: 3, Explicit: idset.Range(2, idset.MaxID)})
 	if err == nil || !strings.Contains(err.Error(), "leave only 2") {
 		t.Errorf("an error about missing ids wanted, got %v", err)
+	}
+	_, err = PlanScale(ScaleInput{Replicas: 2, Explicit: idset.Range(0, 2000000000)})
+	if err == nil || !strings.Contains(err.Error(), "2000000001 ids below the highest server") || !strings.Contains(err.Error(), "1048576") {
+		t.Errorf("an error about too many ids below the servers wanted, got %v", err)
+	}
+	if _, err := PlanScale(ScaleInput{Replicas: 2, Explicit: idset.Range(0, idset.MaxBelowMembers-1)}); err != nil {
+		t.Errorf("the most ids that may be reserved were refused: %v", err)
 	}
 	in := ScaleInput{Replicas: 4, Explicit: ids("7")}
 	for name, plan := range map[string]ScalePlan{

@@ -20,9 +20,8 @@ import (
 	"github.com/berthgames/berth/internal/idset"
 )
 
-// reserveHorizon is how far above the highest member ids are still told to OpenKruise. It counts a reserve range out id
-// by id, in memory, so "10-2000000000" would bring it down; ids that far away make no difference to the members.
-// Source: Kruise 1.8, pkg/util/api/asts.go, GetReserveOrdinalIntSet.
+// reserveHorizon is how far above the highest member ids are still told to OpenKruise. "10-2000000000" would bring it
+// down, see idset.MaxBelowMembers; ids that far away make no difference to the members.
 const reserveHorizon = 1 << 16
 
 // managedSpec is the part of the workload that follows the set at any time: everything except replicas and reserve ids,

@@ -18,6 +18,11 @@ import (
 // MaxID is the largest id.
 const MaxID int32 = math.MaxInt32
 
+// MaxBelowMembers is how many reserved ids there may be below the highest member of a workload. OpenKruise counts out
+// its reserve list id by id, in memory; a million ids are some tens of megabytes, and two thousand million bring it down.
+// Source: Kruise 1.8, pkg/util/api/asts.go, GetReserveOrdinalIntSet.
+const MaxBelowMembers = 1 << 20
+
 // span is the ids from first to last, both included.
 type span struct {
 	first, last int32
@@ -208,6 +213,20 @@ func (s Set) FirstOutside(n int64) Set {
 		n -= take
 	}
 	return Set{spans: out}
+}
+
+// CountBelow returns how many ids of s are below the highest of FirstOutside(n): the reserved ids that an Advanced
+// StatefulSet with n replicas has to skip. When s leaves fewer than n ids, it has to skip all of s.
+func (s Set) CountBelow(n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	members := s.FirstOutside(n)
+	if members.Len() < n {
+		return s.Len()
+	}
+	highest, _ := members.Max()
+	return int64(highest) + 1 - n
 }
 
 // Highest returns the n largest ids, or all when there are fewer. It is empty when n is not positive.

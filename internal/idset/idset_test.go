@@ -116,6 +116,27 @@ func TestFirstOutsideCountsLikeOpenKruise(t *testing.T) {
 	})
 }
 
+func TestCountBelow(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reserved Set
+		n, want  int64
+	}{
+		"nobody skips anything":              {reserved: Range(0, MaxID), n: 0},
+		"ids above the members do not count": {reserved: Range(10, MaxID), n: 10},
+		"ids between members count":          {reserved: Of(1, 2, 9), n: 2, want: 2},
+		"a range below the members counts":   {reserved: Range(0, 2000000000), n: 2, want: 2000000001},
+		"all count when too few are left":    {reserved: Range(10, MaxID), n: 11, want: 2147483638},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := tc.reserved.CountBelow(tc.n); got != tc.want {
+				t.Errorf("CountBelow(%d) = %d, want %d", tc.n, got, tc.want)
+			}
+		})
+	}
+}
+
 func TestHugeRangesCostNothing(t *testing.T) {
 	huge := Range(0, 2000000000)
 	allocs := testing.AllocsPerRun(10, func() {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/internal/idset"
@@ -36,6 +37,7 @@ func GameServerSet(old, set *gamev1alpha1.GameServerSet, networks Networks) fram
 	c := &checker{old: old, set: set, networks: networks}
 	c.name()
 	c.reserveIDs()
+	c.reserveSize()
 	c.template()
 	c.serviceQualities()
 	c.network()
@@ -85,6 +87,23 @@ func (c *checker) reserveIDs() {
 	path := field.NewPath("spec", "reserveGameServerIds")
 	for _, bad := range idset.CheckList(c.set.Spec.ReserveGameServerIds) {
 		c.fault(field.Invalid(path.Index(bad.Index), bad.Element, bad.Problem))
+	}
+}
+
+// reserveSize refuses what would make OpenKruise skip more ids than it can bear. Fewer servers never make that worse.
+func (c *checker) reserveSize() {
+	replicas := ptr.Deref(c.set.Spec.Replicas, 0)
+	grows := c.old == nil || replicas > ptr.Deref(c.old.Spec.Replicas, 0)
+	if !grows && !c.changed(func(s *gamev1alpha1.GameServerSetSpec) any { return s.ReserveGameServerIds }) {
+		return
+	}
+	reserved, err := idset.FromList(c.set.Spec.ReserveGameServerIds)
+	if err != nil {
+		return // reserveIDs reports it, unless it was stored so.
+	}
+	if below := reserved.CountBelow(int64(replicas)); below > idset.MaxBelowMembers {
+		c.fault(field.Invalid(field.NewPath("spec", "reserveGameServerIds"), reserved.String(), fmt.Sprintf(
+			"with %d replicas, %d reserved ids are below the highest server; there may be %d", replicas, below, idset.MaxBelowMembers)))
 	}
 }
 

@@ -177,6 +177,30 @@ func TestReserveIDs(t *testing.T) {
 	})
 }
 
+func replicas(n int32) change {
+	return func(s *gamev1alpha1.GameServerSet) { s.Spec.Replicas = &n }
+}
+
+// OpenKruise counts reserved ids out in memory.
+func TestReservedIDsBelowTheServersAreBounded(t *testing.T) {
+	t.Parallel()
+	huge := reserve("0-2000000000")
+	refused := []string{`spec.reserveGameServerIds: Invalid value: "0-2000000000": with 3 replicas, 2000000001 reserved ids ` +
+		`are below the highest server; there may be 1048576`}
+	runAll(t, map[string]check{
+		"a huge range below the servers":             {set: set(huge), want: refused},
+		"a huge range above the servers":             {set: set(reserve("3-2000000000"))},
+		"a huge range that comes later":              {old: set(), set: set(huge), want: refused},
+		"a huge range that more servers must skip":   {old: set(huge, replicas(0)), set: set(huge), want: refused},
+		"no server has to skip it":                   {set: set(huge, replicas(0))},
+		"fewer servers with one that is stored":      {old: set(huge), set: set(huge, replicas(1))},
+		"another edit with one that is stored":       {old: set(huge), set: set(huge, quality())},
+		"the most that may be reserved":              {set: set(reserve("0-1048575"))},
+		"one more":                                   {set: set(reserve("0-1048576")), want: []string{"1048577 reserved ids"}},
+		"bad ids that are stored do not stop growth": {old: set(reserve("a-b")), set: set(reserve("a-b"), replicas(4))},
+	})
+}
+
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	claims := func(names ...string) change {

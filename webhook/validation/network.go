@@ -31,7 +31,7 @@ func (c *checker) network() {
 	}
 
 	plugin, usable := c.networkType(path.Child("networkType"), before, now)
-	if !usable || !c.changed(func(s *gamev1alpha1.GameServerSetSpec) any { return s.Network }) && !c.containersChanged() {
+	if !usable || !c.changed(networkDependsOn) {
 		return
 	}
 	confPath := path.Child("networkConf")
@@ -47,6 +47,12 @@ func (c *checker) network() {
 	found := plugin.Validate(framework.ValidateRequest{Params: now.NetworkConf, ParamsPath: confPath, Template: c.podSpec()})
 	c.findings.Errors = append(c.findings.Errors, found.Errors...)
 	c.findings.Warnings = append(c.findings.Warnings, found.Warnings...)
+}
+
+// networkDependsOn is all that a plugin judges parameters by.
+func networkDependsOn(s *gamev1alpha1.GameServerSetSpec) any {
+	pod := s.GameServerTemplate.Spec
+	return []any{s.Network, pod.HostNetwork, pod.Containers, pod.InitContainers}
 }
 
 // networkType returns the plugin of the set. A type that the request does not touch is not complained about: its
