@@ -82,6 +82,10 @@ func TestDecide(t *testing.T) {
 			pod: reported(ready()), give: notReady("node n1 has no address"),
 			want: plan{status: ptr.To(notReadyText), trouble: trouble{"NetworkNotReady", "node n1 has no address"}},
 		},
+		"what a ready network lacks is told": {
+			pod: reported(ready()), give: answer{result: framework.Result{Status: ready(), Waiting: "it cannot be cut off"}},
+			want: plan{trouble: trouble{"NetworkNotReady", "it cannot be cut off"}},
+		},
 		"NotReady is not the first that is said of a pod without a node (F13)": {
 			pod: unreported(), give: notReady("the pod has no node"),
 		},

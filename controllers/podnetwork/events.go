@@ -35,9 +35,11 @@ func troubleOf(err error) trouble {
 	return t
 }
 
-// troubleOfWaiting is what a plugin that reports NotReady says is missing.
+// troubleOfWaiting is what a plugin says is missing. What it says while it is at work, or before it has anything to report,
+// is no trouble.
 func troubleOfWaiting(result framework.Result) trouble {
-	if result.Waiting == "" || result.Status.CurrentNetworkState != gamev1alpha1.NetworkNotReady {
+	state := result.Status.CurrentNetworkState
+	if result.Waiting == "" || state == "" || state == gamev1alpha1.NetworkWaiting {
 		return trouble{}
 	}
 	return trouble{reason: reasonNotReady, note: bounded(result.Waiting)}

@@ -119,8 +119,8 @@ type Result struct {
 	// belong to the GameServer controller and stay empty. Without a CurrentNetworkState there is nothing to report yet and the
 	// annotation stays as it is: a pod without a node costs no write.
 	Status gamev1alpha1.NetworkStatus
-	// Waiting says in one sentence what is missing while the network is not Ready. It is announced as an Event when a NotReady
-	// status goes with it. Empty when nothing is missing.
+	// Waiting says in one sentence what keeps the network from being as wanted. It is announced as an Event, unless the status
+	// is Waiting or missing: then the plugin is at work. Empty when nothing is missing.
 	Waiting string
 	// RecheckAfter asks to be called again without an event. Zero when events tell everything.
 	RecheckAfter time.Duration

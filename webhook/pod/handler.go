@@ -128,6 +128,8 @@ func (h *Handler) shape(ctx context.Context, pod *corev1.Pod, req admission.Requ
 	if err != nil {
 		return nil, warnings, err
 	}
+	// A report that a template or a restored pod brings along is about another pod.
+	delete(shaped.Annotations, gamev1alpha1.GameServerNetworkStatus)
 	if !hasNetwork {
 		return shaped, warnings, nil
 	}

@@ -163,6 +163,10 @@ func TestHandleAdmits(t *testing.T) {
 			pod:     gamePod(),
 			wantOps: []string{`{"op":"replace","path":"/spec/containers/0/image","value":"game:2"}`, portOp},
 		},
+		"a network status that stands in the template is dropped": {
+			pod:     gamePod(func(p *corev1.Pod) { p.Annotations[gamev1alpha1.GameServerNetworkStatus] = "{}" }),
+			wantOps: []string{`{"op":"remove","path":"/metadata/annotations/game.kruise.io~1network-status"}`, portOp},
+		},
 		"a pod without network keeps its overrides": {
 			fixture: fixture{servers: []client.Object{server}},
 			pod:     gamePod(func(p *corev1.Pod) { p.Annotations = nil }),

@@ -42,7 +42,7 @@ func (p *Plugin) Admit(ctx context.Context, req framework.AdmitRequest) error {
 		Pod:      types.NamespacedName{Namespace: req.Pod.Namespace, Name: req.Pod.Name},
 		ID:       req.RequestUID,
 		Wants:    cfg.wants(),
-		Own:      ports.HeldBy(req.Pod),
+		Own:      ownPorts(&req.Pod.Spec, ports.HeldBy(req.Pod), cfg),
 		Selector: selector,
 		Requests: requestsOf(req.Pod),
 		Start:    startOf(req.Pod),
@@ -56,6 +56,28 @@ func (p *Plugin) Admit(ctx context.Context, req framework.AdmitRequest) error {
 		return err
 	}
 	return shape(req.Pod, cfg, numbers)
+}
+
+// ownPorts are the numbers that the pod itself uses: the host ports it holds anyhow, and, when a container is to listen on
+// the number of its host port, all that its containers listen on, for they share one network namespace.
+func ownPorts(spec *corev1.PodSpec, held []ports.Port, cfg config) []ports.Port {
+	if !cfg.sameAsHost() {
+		return held
+	}
+	own := slices.Clone(held)
+	for _, container := range runningContainers(spec) {
+		for _, port := range container.Ports {
+			own = append(own, ports.Port{Protocol: ports.ProtocolOf(port.Protocol), Number: port.ContainerPort})
+		}
+	}
+	for _, wanted := range cfg.containers {
+		for _, item := range wanted.Ports {
+			for _, protocol := range item.Protocols.List() {
+				own = append(own, ports.Port{Protocol: ports.ProtocolOf(protocol), Number: item.Port})
+			}
+		}
+	}
+	return own
 }
 
 // startOf makes pods of one set begin their search at consecutive numbers, whichever replica answers.

@@ -55,6 +55,17 @@ func TestAdmitShapesThePod(t *testing.T) {
 				`{"container":"game","containerPort":8001,"protocol":"TCP","hostPort":8001},` +
 				`{"container":"game","containerPort":8001,"protocol":"UDP","hostPort":8001}]`,
 		},
+		"SameAsHost keeps clear of what else listens in the pod": {
+			params: []string{"ContainerPorts", "game:SameAsHost"},
+			change: func(pod *corev1.Pod) {
+				pod.Spec.Containers[1].Ports = []corev1.ContainerPort{{ContainerPort: 8000, Protocol: tcp}}
+			},
+			wantPorts: map[string][]corev1.ContainerPort{
+				"game": {entry(8001, 8001, tcp)}, "side": {{ContainerPort: 8000, Protocol: tcp}},
+			},
+			wantEnv:    map[string][]corev1.EnvVar{"game": {{Name: "BERTH_HOST_PORT_0", Value: "8001"}}},
+			wantRecord: `[{"container":"game","containerPort":8001,"protocol":"TCP","hostPort":8001}]`,
+		},
 		"a variable of the user stays the user's": {
 			params: []string{"ContainerPorts", "game:SameAsHost"},
 			change: func(pod *corev1.Pod) {

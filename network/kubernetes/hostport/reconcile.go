@@ -51,7 +51,11 @@ func (p *Plugin) Reconcile(ctx context.Context, pod *framework.Pod) (framework.R
 	if ip == "" && endPoint == "" {
 		return notReady(fmt.Sprintf("node %s has no address", node.Name)), nil
 	}
-	return ready(record, pod.Pod.Status.PodIP, ip, endPoint), nil
+	result := ready(record, pod.Pod.Status.PodIP, ip, endPoint)
+	if pod.Disabled {
+		result.Waiting = "the network is to be disabled, but " + Name + " cannot cut a server off: it stays reachable"
+	}
+	return result, nil
 }
 
 func notReady(waiting string) framework.Result {

@@ -47,6 +47,12 @@ func TestReconcile(t *testing.T) {
 		"ready": {
 			node: external, change: []func(*corev1.Pod){withRecord(t, game), on("n1", "10.244.3.17")}, want: readyText,
 		},
+		"a server that should be cut off stays reachable, and that is told (F19)": {
+			node: external, change: []func(*corev1.Pod){withRecord(t, game), on("n1", "10.244.3.17"), func(pod *corev1.Pod) {
+				pod.Labels[gamev1alpha1.GameServerNetworkDisabled] = "true"
+			}},
+			want: readyText, wantWaiting: "the network is to be disabled, but Kubernetes-HostPort cannot cut a server off: it stays reachable",
+		},
 		"a pair is two entries of one name": {
 			node: external, change: []func(*corev1.Pod){withRecord(t, pair...), on("n1", "10.244.3.17")},
 			want: `{"internalAddresses":[{"ip":"10.244.3.17","ports":[{"name":"game-8000","protocol":"TCP","port":8000},{"name":"game-8000","protocol":"UDP","port":8000}]}],` +

@@ -44,6 +44,13 @@ func (c config) wants() []ports.Protocols {
 	return wants
 }
 
+// sameAsHost reports whether a container is to listen on the number of its host port.
+func (c config) sameAsHost() bool {
+	return slices.ContainsFunc(c.containers, func(container params.ContainerPorts) bool {
+		return slices.ContainsFunc(container.Ports, func(item params.PortProtocol) bool { return item.SameAsHost })
+	})
+}
+
 // Validate implements framework.Plugin.
 func (p *Plugin) Validate(req framework.ValidateRequest) framework.Findings {
 	_, found := p.read(req)
