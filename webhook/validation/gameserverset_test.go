@@ -479,6 +479,12 @@ func TestNetwork(t *testing.T) {
 			old: set(network("Test-Network", "Port", "bad")), set: set(network("Test-Network", "Port", "bad"), other),
 			want: []string{conf + "[0].value"},
 		},
+		"the host network has the parameters checked again": {
+			old: set(network("Test-Network", "Port", "bad")), set: set(network("Test-Network", "Port", "bad"), func(s *gamev1alpha1.GameServerSet) {
+				s.Spec.GameServerTemplate.Spec.HostNetwork = true
+			}),
+			want: []string{conf + "[0].value"},
+		},
 		"AllowNotReadyContainers with a container that does not exist": {
 			set:          set(network("Test-Network", "AllowNotReadyContainers", "sidecar, ,proxy")),
 			want:         []string{conf + `[0].value: Invalid value: "proxy": is no container of the template, which has ["game" "sidecar"]`},
