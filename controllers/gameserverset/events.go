@@ -46,6 +46,8 @@ const (
 	ReasonWaitingForProbes = "WaitingForProbes"
 	ReasonEarlierSet       = "EarlierSetIsBeingDeleted"
 	ReasonWorkloadEnding   = "WorkloadIsBeingDeleted"
+	// ReasonEarlierPods: pods still belong to an earlier workload.
+	ReasonEarlierPods = "PodsOfEarlierWorkload"
 )
 
 // maxNote keeps the text of events, and of what goes into one, under the 1024 bytes that the API server takes.

@@ -201,7 +201,8 @@ func (r *Reconciler) verify(ctx context.Context, p *pass, ids idset.Set) (bool, 
 func (r *Reconciler) readServers(ctx context.Context, p *pass, ids *idset.Set) ([]Server, error) {
 	if ids.Len() > fewServers {
 		*ids = idset.Range(0, idset.MaxID)
-		return r.listServers(ctx, p)
+		servers, _, err := r.listServers(ctx, p)
+		return servers, err
 	}
 	var servers []Server
 	for id := range ids.All() {
@@ -222,11 +223,13 @@ func (r *Reconciler) readServers(ctx context.Context, p *pass, ids *idset.Set) (
 	return servers, nil
 }
 
-func (r *Reconciler) listServers(ctx context.Context, p *pass) ([]Server, error) {
+// listServers returns all servers, and earlier: the ids of pods that another StatefulSet of this name still controls. It
+// lets go of them when it was deleted without them, so they may become servers; a pod with a deletion time may not.
+func (r *Reconciler) listServers(ctx context.Context, p *pass) (servers []Server, earlier idset.Set, err error) {
 	gameServers := map[string]*gamev1alpha1.GameServer{}
 	pages, err := listPages(ctx, r.live, p.set, func() *gamev1alpha1.GameServerList { return &gamev1alpha1.GameServerList{} })
 	if err != nil {
-		return nil, err
+		return nil, earlier, err
 	}
 	for _, page := range pages {
 		for i := range page.Items {
@@ -235,18 +238,23 @@ func (r *Reconciler) listServers(ctx context.Context, p *pass) ([]Server, error)
 	}
 	podPages, err := listPages(ctx, r.live, p.set, func() *corev1.PodList { return &corev1.PodList{} })
 	if err != nil {
-		return nil, err
+		return nil, earlier, err
 	}
-	var servers []Server
+	var earlierIDs []int32
 	for _, page := range podPages {
 		for i := range page.Items {
 			pod := &page.Items[i]
-			if id, ok := idOf(p.set.Name, pod.Name); ok && isMember(pod, p.workload) {
+			id, ok := idOf(p.set.Name, pod.Name)
+			switch {
+			case !ok:
+			case isMember(pod, p.workload):
 				servers = append(servers, newServer(id, pod, gameServers[pod.Name]))
+			case isOfStatefulSet(pod, p.set.Name) && pod.DeletionTimestamp == nil:
+				earlierIDs = append(earlierIDs, id)
 			}
 		}
 	}
-	return servers, nil
+	return servers, idset.Of(earlierIDs...), nil
 }
 
 // listPages lists what carries the label of the set, page by page, past the cache. Every page is a new list, because
@@ -270,6 +278,13 @@ func listPages[L client.ObjectList](ctx context.Context, c client.Reader, set *g
 // refresh reads the set and its workload from the API server, past the cache, because what follows is written by them.
 // It reports whether both are still there to be written.
 func (r *Reconciler) refresh(ctx context.Context, p *pass) (bool, error) {
+	if there, err := r.refreshSet(ctx, p); err != nil || !there {
+		return false, err
+	}
+	return r.refreshWorkload(ctx, p)
+}
+
+func (r *Reconciler) refreshSet(ctx context.Context, p *pass) (bool, error) {
 	key := client.ObjectKeyFromObject(p.set)
 	set, err := getOrNil(ctx, r.live, key, &gamev1alpha1.GameServerSet{})
 	if err != nil {
@@ -279,7 +294,7 @@ func (r *Reconciler) refresh(ctx context.Context, p *pass) (bool, error) {
 		return false, nil
 	}
 	p.set = set
-	return r.refreshWorkload(ctx, p)
+	return true, nil
 }
 
 func (r *Reconciler) refreshWorkload(ctx context.Context, p *pass) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	kruisev1beta1 "github.com/openkruise/kruise-api/apps/v1beta1"
 	"k8s.io/klog/v2"
@@ -61,17 +62,23 @@ func backfills(set *gamev1alpha1.GameServerSet) bool {
 	return set.Spec.ScaleStrategy.ScaleDownStrategyType == gamev1alpha1.ReserveIdsScaleDownStrategyType
 }
 
+// earlierPodsDelay is when pods of an earlier workload are looked at again. What happens to them wakes the set sooner.
+const earlierPodsDelay = 5 * time.Second
+
 // createWorkload makes the workload of a set that has none, around pods without a controller, which it will adopt.
 func (r *Reconciler) createWorkload(ctx context.Context, p *pass) error {
-	in, badAnnotation, err := scaleInput(p)
-	if err != nil {
-		return p.foundInvalidIDs(err)
-	}
 	if left := probesWaitLeft(p.set, p.probes, p.now); !p.probesSettled && left > 0 {
 		p.recheck(left)
 		p.found(finding{condition: gamev1alpha1.WorkloadReadyCondition, reason: ReasonWaitingForProbes,
 			message: fmt.Sprintf("StatefulSet %s is created when OpenKruise has seen the probes, or after %s", p.set.Name, probesPatience)})
 		return nil
+	}
+	if ready, err := r.refreshForCreation(ctx, p); err != nil || !ready {
+		return err
+	}
+	in, badAnnotation, err := scaleInput(p)
+	if err != nil {
+		return p.foundInvalidIDs(err)
 	}
 	// There is nothing to leave yet, so what was applied before does not matter.
 	in.ExplicitBefore = in.Explicit
@@ -95,6 +102,29 @@ func (r *Reconciler) createWorkload(ctx context.Context, p *pass) error {
 	r.report(p.set).workloadCreated(plan.Keep)
 	p.foundFine()
 	return r.recordReserve(ctx, p, plan, change{in: in, badAnnotation: badAnnotation})
+}
+
+// refreshForCreation reads the set and its servers from the API server, past the cache: a new workload adopts what it
+// finds, and deletes what was not planned. It reports whether the workload can be created; not while pods wait for an
+// earlier workload to let go of them, or for their deletion with it.
+func (r *Reconciler) refreshForCreation(ctx context.Context, p *pass) (bool, error) {
+	if there, err := r.refreshSet(ctx, p); err != nil || !there {
+		p.unfinished = true
+		return false, err
+	}
+	servers, earlier, err := r.listServers(ctx, p)
+	if err != nil {
+		return false, fmt.Errorf("listing servers before StatefulSet %s is created: %w", p.set.Name, err)
+	}
+	p.servers, p.verified = servers, idset.Range(0, idset.MaxID)
+	if earlier.Empty() {
+		return true, nil
+	}
+	p.recheck(earlierPodsDelay)
+	p.found(finding{condition: gamev1alpha1.WorkloadReadyCondition, reason: ReasonEarlierPods,
+		message: bounded(fmt.Sprintf("pods %s still belong to an earlier StatefulSet %s; it is created anew when they are released or deleted",
+			names(earlier), p.set.Name))})
+	return false, nil
 }
 
 // change is what a workload needs.

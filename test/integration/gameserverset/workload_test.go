@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gamev1alpha1 "github.com/berthgames/berth/api/game/v1alpha1"
 	"github.com/berthgames/berth/controllers/gameserverset"
@@ -362,6 +363,72 @@ func TestOrphansAreKept(t *testing.T) {
 	suite.kruise.Release(w.namespace)
 	w.settle()
 	w.wantServers("0,2,3")
+}
+
+// The workload was deleted without its pods, and the cache has not seen all of them go free: what the new workload keeps
+// is decided by the API server.
+func TestOrphansAreKeptWhenTheCacheIsLate(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.arena().Replicas(4).Obj())
+	w.wantServers("0-3")
+	w.gameServer(1, opsState(gamev1alpha1.WaitToDelete))
+	w.scale(3)
+	w.wantServers("0,2,3")
+	w.settle()
+	suite.kruise.Hold(w.namespace)
+	late := latePods{suite.spy.Client, []corev1.Pod{*w.pod(0), *w.pod(2), *w.pod(3)}}
+	late.pods[0].OwnerReferences = nil
+	// Only the controller that is late gets to create.
+	w.writes.onWrite(func(wr write) error {
+		if wr.kind == "StatefulSet" {
+			return apierrors.NewConflict(gamev1alpha1.Resource("x"), "arena", fmt.Errorf("not yours"))
+		}
+		return nil
+	})
+	if err := suite.client.Delete(t.Context(), w.workload()); err != nil {
+		t.Fatal(err)
+	}
+	r := gameserverset.New(gameserverset.Options{Client: late, Live: suite.spy.live, Clock: suite.clock, Events: suite.events})
+	for _, id := range []int{0, 2, 3} {
+		w.eventually("a pass that waits for its pods", func(context.Context) error {
+			result, err := w.reconcileNow(r)
+			if err == nil && result.RequeueAfter == 0 {
+				err = fmt.Errorf("the pass has nothing to come back for")
+			}
+			return err
+		})
+		w.wantCondition(gamev1alpha1.WorkloadReadyCondition, metav1.ConditionFalse, gameserverset.ReasonEarlierPods)
+		var workload kruisev1beta1.StatefulSet
+		if err := suite.client.Get(t.Context(), w.key, &workload); !apierrors.IsNotFound(err) {
+			t.Fatalf("the workload came before pod %d was free, without %v: %v", id, workload.Spec.ReserveOrdinals, err)
+		}
+		edit(w, w.pod(id), func(p *corev1.Pod) { p.OwnerReferences = nil })
+	}
+	w.eventually("the workload", func(ctx context.Context) error {
+		if _, err := w.reconcileNow(r); err != nil {
+			return err
+		}
+		return suite.client.Get(ctx, w.key, &kruisev1beta1.StatefulSet{})
+	})
+	w.wantWorkload(3, "1")
+	w.writes.onWrite(nil)
+	suite.kruise.Release(w.namespace)
+	w.settle()
+	w.wantServers("0,2,3")
+}
+
+// latePods is a cache that has fallen behind with pods.
+type latePods struct {
+	client.Client
+	pods []corev1.Pod
+}
+
+func (c latePods) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if pods, ok := list.(*corev1.PodList); ok {
+		pods.Items = c.pods
+		return nil
+	}
+	return c.Client.List(ctx, list, opts...)
 }
 
 // A-10 and S-13: the status, from nothing to servers and back to none.
