@@ -87,4 +87,4 @@ test-e2e: build ## End-to-end tests: real control plane, real Kruise, our binari
 
 .PHONY: bench
 bench: ## Benchmarks, each against something, as ratios from one run.
-	@go test -run '^$$' -bench . -benchmem -timeout 30m $$(go list ./... | grep -v -e /test/ -e /client/)
+	@go test -run '^$$' -bench . -benchmem -timeout 30m $$($(WITH_TESTS) | grep -v /test/)
