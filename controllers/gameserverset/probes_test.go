@@ -133,3 +133,27 @@ func TestFirstCreationWaitsThirtySeconds(t *testing.T) {
 		})
 	}
 }
+
+func TestProbesOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		owner      ownership
+		wanted     bool
+		wantReason string
+		wantWarn   bool
+	}{
+		"S-6: of somebody else":            {owner: foreign, wanted: true, wantReason: ReasonNameConflict, wantWarn: true},
+		"of an earlier set of this name":   {owner: ofEarlierSet, wanted: true, wantReason: ReasonEarlierSet},
+		"S-6: of no matter without probes": {owner: foreign, wantReason: ReasonNoProbes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &pass{set: build.GameServerSet("arena").Obj()}
+			p.foreignProbes(tc.owner, tc.wanted)
+			got := p.findings[0]
+			if got.reason != tc.wantReason || got.warn != tc.wantWarn || got.fine == tc.wanted || p.probesSettled == tc.wanted {
+				t.Errorf("found %+v, settled %v; want reason %s, warning %v", got, p.probesSettled, tc.wantReason, tc.wantWarn)
+			}
+		})
+	}
+}

@@ -19,9 +19,11 @@ func (r *Reconciler) syncProbes(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	if p.probes != nil && ownershipOf(p.probes, p.set) != ours {
-		p.foreignProbes(wanted != nil)
-		return nil
+	if p.probes != nil {
+		if owner := ownershipOf(p.probes, p.set); owner != ours {
+			p.foreignProbes(owner, wanted != nil)
+			return nil
+		}
 	}
 	step := nextProbeStep(wanted, p.probes)
 	if err := r.stepProbes(ctx, p, step, wanted); err != nil {
@@ -40,11 +42,16 @@ func (r *Reconciler) syncProbes(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// foreignProbes notes that the name is taken (S-6), which matters only when there are probes to write.
-func (p *pass) foreignProbes(wanted bool) {
+// foreignProbes notes that the name is taken (S-6), which matters only when there are probes to write. It becomes free by
+// itself after an earlier set.
+func (p *pass) foreignProbes(owner ownership, wanted bool) {
 	p.probesSettled = !wanted
 	outcome := finding{condition: gamev1alpha1.ProbesReadyCondition, fine: true, reason: ReasonNoProbes}
-	if wanted {
+	switch {
+	case wanted && owner == ofEarlierSet:
+		outcome.fine, outcome.reason = false, ReasonEarlierSet
+		outcome.message = fmt.Sprintf("PodProbeMarker %s of an earlier set of this name is still there", p.set.Name)
+	case wanted:
 		outcome.fine, outcome.reason, outcome.warn = false, ReasonNameConflict, true
 		outcome.message = fmt.Sprintf("PodProbeMarker %s exists and is not controlled by this set; delete it, or give this set another name", p.set.Name)
 	}

@@ -486,16 +486,20 @@ func TestDeletedSetIsLeftAlone(t *testing.T) {
 // A02: a set of the same name comes back before what belonged to the first is gone.
 func TestA02RecreatedSetWaitsForTheFirstToGo(t *testing.T) {
 	w := newWorld(t)
-	w.create(w.arena().Replicas(1).Obj())
+	w.create(w.arena().Replicas(1).Quality("healthy", "ls").Obj())
 	w.wantServers("0")
 	if err := suite.client.Delete(t.Context(), w.set()); err != nil {
 		t.Fatal(err)
 	}
-	w.create(w.arena().Replicas(2).Obj())
+	w.create(w.arena().Replicas(2).Quality("healthy", "ls").Obj())
 	w.wantCondition(gamev1alpha1.WorkloadReadyCondition, metav1.ConditionFalse, gameserverset.ReasonEarlierSet)
+	w.wantCondition(gamev1alpha1.ProbesReadyCondition, metav1.ConditionFalse, gameserverset.ReasonEarlierSet)
 	w.settle()
 	w.wantEvents(gameserverset.ReasonNameConflict, 0)
 	// There is no garbage collector here.
+	if err := suite.client.Delete(t.Context(), w.probes()); err != nil {
+		t.Fatal(err)
+	}
 	if err := suite.client.Delete(t.Context(), w.workload()); err != nil {
 		t.Fatal(err)
 	}
