@@ -61,10 +61,16 @@ func handler[T client.Object](seen, gone func(T)) toolscache.ResourceEventHandle
 				seen(o)
 			}
 		},
-		UpdateFunc: func(_, obj any) {
-			if o, ok := obj.(T); ok {
-				seen(o)
+		UpdateFunc: func(before, obj any) {
+			o, ok := obj.(T)
+			if !ok {
+				return
 			}
+			// Replaced while the watch was broken: the list that ends the gap knows the name only, so no deletion is told.
+			if old, ok := before.(T); ok && old.GetUID() != o.GetUID() {
+				gone(old)
+			}
+			seen(o)
 		},
 		DeleteFunc: func(obj any) {
 			if late, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {

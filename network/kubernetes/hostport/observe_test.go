@@ -30,20 +30,23 @@ func TestObserveFollowsPods(t *testing.T) {
 	finished.Status.Phase = corev1.PodSucceeded
 	successor := holder("h", "n1", corev1.ProtocolTCP, 8001)
 	successor.UID = "another"
+	finishedSuccessor := successor.DeepCopy()
+	finishedSuccessor.Status.Phase = corev1.PodFailed
 
 	cases := map[string]struct {
 		events func(pods *controllertest.FakeInformer)
 		want   []int32 // free numbers of 8000-8001 on n1
 	}{
-		"a bound pod":                                       {func(pods *controllertest.FakeInformer) { pods.Add(bound) }, []int32{8001}},
-		"a pod without node holds nothing":                  {func(pods *controllertest.FakeInformer) { pods.Add(waiting) }, []int32{8000, 8001}},
-		"a pod that is bound later":                         {func(pods *controllertest.FakeInformer) { pods.Add(waiting); pods.Update(waiting, bound) }, []int32{8001}},
-		"S11: a pod that is being deleted holds":            {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, terminating) }, []int32{8001}},
-		"a pod that finished does not":                      {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, finished) }, []int32{8000, 8001}},
-		"a pod that was finished before the list":           {func(pods *controllertest.FakeInformer) { pods.Add(finished) }, []int32{8000, 8001}},
-		"a pod that is gone":                                {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Delete(terminating) }, []int32{8000, 8001}},
-		"A20: a pod that was replaced while nobody watched": {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, successor) }, []int32{8000}},
-		"the same event again":                              {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Add(bound); pods.Delete(bound) }, []int32{8000, 8001}},
+		"a bound pod":                                                    {func(pods *controllertest.FakeInformer) { pods.Add(bound) }, []int32{8001}},
+		"a pod without node holds nothing":                               {func(pods *controllertest.FakeInformer) { pods.Add(waiting) }, []int32{8000, 8001}},
+		"a pod that is bound later":                                      {func(pods *controllertest.FakeInformer) { pods.Add(waiting); pods.Update(waiting, bound) }, []int32{8001}},
+		"S11: a pod that is being deleted holds":                         {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, terminating) }, []int32{8001}},
+		"a pod that finished does not":                                   {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, finished) }, []int32{8000, 8001}},
+		"a pod that was finished before the list":                        {func(pods *controllertest.FakeInformer) { pods.Add(finished) }, []int32{8000, 8001}},
+		"a pod that is gone":                                             {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Delete(terminating) }, []int32{8000, 8001}},
+		"A20: a pod that was replaced while nobody watched":              {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, successor) }, []int32{8000}},
+		"A20: a pod whose successor has finished when the watch is back": {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Update(bound, finishedSuccessor) }, []int32{8000, 8001}},
+		"the same event again":                                           {func(pods *controllertest.FakeInformer) { pods.Add(bound); pods.Add(bound); pods.Delete(bound) }, []int32{8000, 8001}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
