@@ -31,7 +31,7 @@ type shared struct {
 	client client.Client // reads and writes past every cache
 	kruise *kruise.Simulator
 	spy    *spy
-	clock  *shiftedClock
+	clock  clock.PassiveClock
 	events *recorder
 }
 
@@ -50,7 +50,7 @@ func start(server *apiserver.Server) error {
 		return err
 	}
 	s := &shared{
-		client: server.Client, kruise: kruise.New(server.Client), clock: &shiftedClock{}, events: &recorder{},
+		client: server.Client, kruise: kruise.New(server.Client), clock: clock.RealClock{}, events: &recorder{},
 		spy: &spy{Client: mgr.GetClient(), live: mgr.GetAPIReader(), namespaces: map[string]*ledger{}},
 	}
 	if err := s.reconciler().SetupWithManager(mgr, 10); err != nil {
@@ -68,24 +68,13 @@ func (s *shared) reconciler() *gameserverset.Reconciler {
 	return gameserverset.New(gameserverset.Options{Client: s.spy, Live: s.spy.live, Clock: s.clock, Events: s.events})
 }
 
-// shiftedClock is the real time plus what tests added. Only waiting for probes looks at it.
-type shiftedClock struct {
+// lateClock is the real time plus a fixed time.
+type lateClock struct {
 	clock.RealClock
-	mu    sync.Mutex
-	shift time.Duration
+	by time.Duration
 }
 
-func (c *shiftedClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.RealClock.Now().Add(c.shift)
-}
-
-func (c *shiftedClock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.shift += d
-}
+func (c lateClock) Now() time.Time { return c.RealClock.Now().Add(c.by) }
 
 // write is one request of the controller that would change something.
 type write struct {

@@ -223,9 +223,11 @@ func TestS5FirstCreationWaitsForProbes(t *testing.T) {
 	if err := suite.client.Get(t.Context(), w.key, &workload); !apierrors.IsNotFound(err) {
 		t.Fatalf("the workload came before the probes were seen: %v", err)
 	}
-	// Nothing happens for half a minute. Other tests do not mind: their sets have no probes to wait for, or wait less.
-	suite.clock.add(31 * time.Second)
-	edit(w, w.set(), func(s *gamev1alpha1.GameServerSet) { s.Annotations = map[string]string{"wake": "up"} })
+	// Nothing happens for half a minute.
+	later := gameserverset.New(gameserverset.Options{Client: suite.spy, Live: suite.spy.live, Clock: lateClock{by: 31 * time.Second}, Events: suite.events})
+	if _, err := w.reconcileNow(later); err != nil {
+		t.Fatal(err)
+	}
 	w.wantWorkload(1, "")
 	suite.kruise.Release(w.namespace)
 	w.wantServers("0")
@@ -494,6 +496,8 @@ func TestA02RecreatedSetWaitsForTheFirstToGo(t *testing.T) {
 	w.create(w.arena().Replicas(2).Quality("healthy", "ls").Obj())
 	w.wantCondition(gamev1alpha1.WorkloadReadyCondition, metav1.ConditionFalse, gameserverset.ReasonEarlierSet)
 	w.wantCondition(gamev1alpha1.ProbesReadyCondition, metav1.ConditionFalse, gameserverset.ReasonEarlierSet)
+	// The simulator must not bring back the pod of a workload that it listed before that was deleted.
+	suite.kruise.Hold(w.namespace)
 	w.settle()
 	w.wantEvents(gameserverset.ReasonNameConflict, 0)
 	// There is no garbage collector here.
@@ -504,6 +508,7 @@ func TestA02RecreatedSetWaitsForTheFirstToGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.deletePod(0)
+	suite.kruise.Release(w.namespace)
 	w.wantServers("0,1")
 	if err := w.ownedBySet(); err != nil {
 		t.Error(err)
