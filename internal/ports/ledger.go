@@ -3,6 +3,7 @@
 package ports
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ type Ledger struct {
 type record struct {
 	Holder
 	node      int        // index, or noNode
-	selection *selection // set while the pod has no node and holds numbers
+	selection *selection // set while the pod has no node and holds numbers of the range
 }
 
 const noNode = -1
@@ -166,7 +167,7 @@ func (l *Ledger) book(h Holder) {
 	l.pods[h.UID] = r
 	l.names[h.Name] = h.UID
 	if h.Node == "" {
-		if len(h.Held) > 0 {
+		if l.anyInRange(h.Held) {
 			r.selection = l.selections.get(h.Selector, &l.nodes)
 			r.selection.add(l, h.Held, 1)
 		}
@@ -179,6 +180,10 @@ func (l *Ledger) book(h Holder) {
 	for _, p := range h.Held {
 		l.take(r.node, p)
 	}
+}
+
+func (l *Ledger) anyInRange(held []Port) bool {
+	return slices.ContainsFunc(held, func(p Port) bool { return l.options.Range.Contains(p.Number) })
 }
 
 // unbook undoes book. A pod that stays, on the node it is on, does not give its numbers up.

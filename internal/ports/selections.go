@@ -2,9 +2,15 @@
 
 package ports
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"cmp"
+	"slices"
 
-// maxSelections bounds how many answers to "which nodes may it use" are kept. There is about one per kind of pod.
+	corev1 "k8s.io/api/core/v1"
+)
+
+// maxSelections bounds how many answers to "which nodes may it use" are kept that no pod waits for. There is about one per
+// kind of pod, but one per node for a daemon set.
 const maxSelections = 256
 
 // selections remembers, for each kind of pod, the nodes it may use, and how many pods of that kind look for a node with
@@ -19,8 +25,8 @@ type selection struct {
 	selector Selector // nil: all nodes
 	nodes    NodeSet
 	usedAt   uint64
-	waiting  int // pods without a node, and promises, that are in demand
-	demand   Demand
+	waiting  int    // pods without a node, and promises, that are in demand
+	demand   Demand // of a protocol that nobody waits for: nil
 }
 
 func newSelections(numbers int) *selections {
@@ -39,7 +45,7 @@ func (s *selections) get(selector Selector, nodes *nodeTable) *selection {
 		return known
 	}
 	s.evict()
-	fresh := &selection{selector: selector, usedAt: s.tick, demand: newDemand(s.numbers)}
+	fresh := &selection{selector: selector, usedAt: s.tick}
 	for i := range nodes.list {
 		if nodes.list[i].node != nil {
 			fresh.ask(i, nodes.list[i].node)
@@ -49,20 +55,22 @@ func (s *selections) get(selector Selector, nodes *nodeTable) *selection {
 	return fresh
 }
 
-// evict makes room by forgetting the selection that was not used for the longest time and that nobody waits in.
+// evict makes room for one more by forgetting selections that nobody waits in, those first that were not used for the longest
+// time. After a time of many waiting kinds this can be more than one.
 func (s *selections) evict() {
-	if len(s.byKey) < maxSelections {
+	excess := len(s.byKey) - maxSelections + 1
+	if excess <= 0 {
 		return
 	}
-	var oldest string
-	var found *selection
-	for key, candidate := range s.byKey {
-		if candidate.waiting == 0 && (found == nil || candidate.usedAt < found.usedAt) {
-			oldest, found = key, candidate
+	var idle []string
+	for key, known := range s.byKey {
+		if known.waiting == 0 {
+			idle = append(idle, key)
 		}
 	}
-	if found != nil {
-		delete(s.byKey, oldest)
+	slices.SortFunc(idle, func(a, b string) int { return cmp.Compare(s.byKey[a].usedAt, s.byKey[b].usedAt) })
+	for _, key := range idle[:min(excess, len(idle))] {
+		delete(s.byKey, key)
 	}
 }
 
@@ -126,9 +134,20 @@ func (s *selection) ask(i int, node *corev1.Node) {
 // add counts a pod that is still to come, or counts it no more. by is 1 or -1.
 func (s *selection) add(l *Ledger, held []Port, by int32) {
 	s.waiting += int(by)
+	if s.waiting == 0 {
+		s.demand = Demand{}
+		return
+	}
 	for _, p := range held {
-		if offset, ok := l.offset(p.Number); ok {
-			p.Protocol.each(func(protocol int) { s.demand[protocol][offset] += by * one })
+		offset, ok := l.offset(p.Number)
+		if !ok {
+			continue
 		}
+		p.Protocol.each(func(protocol int) {
+			if s.demand[protocol] == nil {
+				s.demand[protocol] = make([]int32, l.options.Range.Len())
+			}
+			s.demand[protocol][offset] += by * one
+		})
 	}
 }
