@@ -98,7 +98,7 @@ func BenchmarkCycle(b *testing.B) {
 // The goal of BenchmarkCycle, missed by two times: a test, because a plugin that walks its peers misses it by far.
 func TestCycleBudget(t *testing.T) { // not parallel: it measures
 	if raceEnabled {
-		t.Skip("The race detector slows the two sides differently.")
+		t.Skip("the race detector slows the two sides differently; make test-unit runs this test without it")
 	}
 	const budget = 10.0 // percent
 	cycles := newBenchCycles(t, benchCluster(t, 5_000, 50_000), corev1.LabelHostname, "share", 50_000)

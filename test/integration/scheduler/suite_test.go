@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/berthgames/berth/scheduler"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/expect"
 	"github.com/berthgames/berth/test/manifests"
 )
@@ -220,7 +221,7 @@ type world struct {
 func newWorld(t *testing.T, profile string, nodes int) *world {
 	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("KUBEBUILDER_ASSETS is not set: there is no API server to test against")
+		t.Skip(apiserver.SkipReason)
 	}
 	s, err := suite()
 	if err != nil {

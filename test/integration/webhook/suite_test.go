@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/berthgames/berth/cmd/manager/app"
+	"github.com/berthgames/berth/test/apiserver"
 	"github.com/berthgames/berth/test/expect"
 	"github.com/berthgames/berth/test/manifests"
 	"github.com/berthgames/berth/test/sim/kruise"
@@ -84,7 +85,7 @@ func runAll(m *testing.M) int {
 func need(t *testing.T) *world {
 	t.Helper()
 	if cluster == nil {
-		t.Skip("needs an API server: set KUBEBUILDER_ASSETS to the folder that `playground envtest-assets` makes")
+		t.Skip(apiserver.SkipReason)
 	}
 	return cluster
 }
